@@ -1,6 +1,7 @@
 """The server as it is run: real processes on loopback, many analysts at once, kill -9, made-up requests.
 
-`DISCREET_VALIDATION=full` races 200 analysts for room for 50 answers and soaks for five minutes; otherwise it is less.
+`DISCREET_VALIDATION=full` races 200 analysts for room for 50 answers and soaks for ten minutes, killing one of the two
+processes every minute; otherwise it is less.
 """
 
 import os
@@ -32,7 +33,7 @@ from serving import CHEAP, PASSWORD, listening, served
 from survey import STUDY, SURVEY
 
 FULL = os.environ.get("DISCREET_VALIDATION") == "full"
-ANALYSTS, ROOM, SOAK = (200, 50, 300.0) if FULL else (40, 8, 10.0)
+ANALYSTS, ROOM, SOAK, KILL_EVERY = (200, 50, 600.0, 60.0) if FULL else (40, 8, 20.0, 8.0)
 COST = "0.25"
 SERVE = '[serve]\npolicy = "automatic"\nallowance = "1"\ntime_limit = 4\nvisible_after = 4.2\n'
 PROGRAM = (sys.executable, "-c", "from discreet.cli import main; main(prog_name='discreet')")
@@ -79,6 +80,21 @@ class Running:
             if parent == str(self.process.pid) and f"serve-{name}".encode() in words:
                 return int(place.name)
         return 0
+
+    def memory(self) -> int:
+        """Return the kilobytes of the process that answers: the innermost, as the outer ones only wait for it."""
+        children: dict[str, str] = {}
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = re.findall(r"PPid:\s+(\d+)", (place / "status").read_text())[0]
+                if b"serve-front" in (place / "cmdline").read_bytes():
+                    children[parent] = place.name
+            except OSError:
+                continue  # it ended meanwhile
+        found = str(self.process.pid)
+        while found in children:
+            found = children[found]
+        return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{found}/status").read_text())[0])
 
     def kill(self, name: str) -> None:
         """Kill one of its processes, without a word of warning, once it is there."""
@@ -233,33 +249,119 @@ def answering(address: str) -> None:
     raise AssertionError(f"nobody listens at {address}")
 
 
-def test_memory_stays_flat_while_everybody_looks(tmp_path: Path) -> None:
+HEAVY: dict[str, object] = {"columns": ["ward", "fall", "smoking"], "mechanism": "GeometricHistogram"}
+
+
+def test_one_greedy_account_holds_up_nobody(tmp_path: Path) -> None:
+    """One analyst sends plans as fast as the limit lets through; twenty others ask and read a release all the while."""
+    seconds, number = (60.0, 20) if FULL else (15.0, 20)
+    with running(tmp_path, 400) as server:
+        greedy, others = server.client("greedy"), [server.client(f"a{each}") for each in range(number)]
+        first = patiently(others[0], **DRAW, key="once")
+        release = str(others[0].wait(str(first["id"]), 120)["release"])
+        plain: dict[str, object] = {"columns": ["smoking"], "epsilon": "0.001"}
+        others[0].reading(release)
+        until = time.monotonic() + seconds
+        refused: list[int] = []
+        times: dict[str, list[float]] = {"ask": [], "read": []}
+
+        def spoil(place: int) -> int:
+            sent = 0
+            while time.monotonic() < until:
+                sent += 1
+                try:
+                    greedy.plan(**HEAVY, epsilon=f"0.{place}{sent:05}1", label="x")
+                except ServerError as problem:
+                    if problem.status not in (429, 503) or problem.seconds is None:
+                        raise
+                    time.sleep(0.2)
+            return sent
+
+        def work(place: int) -> None:
+            turn = 0
+            while time.monotonic() < until:
+                turn += 1
+                for name in times:
+                    begun = time.perf_counter()
+                    try:
+                        if name == "ask":
+                            others[place].ask(**plain, label=f"{place} {turn}")  # type: ignore[arg-type]
+                        else:
+                            others[place].reading(release, level=0.5 + 0.4 * (turn % 7) / 7)
+                    except ServerError as problem:
+                        refused.append(problem.status)
+                    times[name].append(time.perf_counter() - begun)
+                time.sleep(1.0)
+
+        with ThreadPoolExecutor(8 + number) as pool:
+            sent = [pool.submit(spoil, place) for place in range(8)]
+            for done in [pool.submit(work, place) for place in range(number)]:
+                done.result()
+            plans = sum(each.result() for each in sent)
+        for name, found in times.items():
+            print(
+                f"{name}: {len(found)} requests of {number} others beside {plans} plans of one account: p50 "
+                f"{np.quantile(found, 0.5):.2f} s, p95 {np.quantile(found, 0.95):.2f} s"
+            )
+        assert not refused
+
+
+def test_a_soak_with_kills_loses_nothing_and_memory_stays_flat(tmp_path: Path) -> None:
     with running(tmp_path, ROOM) as server:
         clients = [server.client(f"a{number}") for number in range(4)]
-        front = server.child("front")
+        asking = server.client("asker")
+        end = time.monotonic() + SOAK
+        asked: list[str] = []
+        sizes: list[int] = []
 
-        def look(client: dc.Client, until: float) -> int:
+        def look(client: dc.Client) -> int:
             done = 0
-            while time.monotonic() < until:
+            while time.monotonic() < end:
                 try:
                     client.budget()
                     client.questions()
                     done += 2
                 except ServerError as problem:
-                    if problem.status != 429:
+                    if problem.status not in (0, 429, 503):
                         raise
                     time.sleep(0.2)
             return done
 
-        def memory() -> int:
-            return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{front}/status").read_text())[0])
+        def spend() -> None:
+            while time.monotonic() < end and len(asked) < 3:
+                asked.append(str(patiently(asking, **DRAW, key=f"k{len(asked)}")["id"]))
+                time.sleep(KILL_EVERY / 3)
 
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(look, clients, [time.monotonic() + SOAK / 5] * 4))
-            before = memory()
-            done = sum(pool.map(look, clients, [time.monotonic() + SOAK] * 4))
-        print(f"{done} requests in {SOAK:g} s; memory {before / 1024:.0f} MB before, {memory() / 1024:.0f} MB after")
-        assert memory() < 1.1 * before
+        def disturb() -> int:
+            kills = 0
+            while time.monotonic() < end - KILL_EVERY:
+                time.sleep(KILL_EVERY)
+                sizes.append(server.memory())
+                server.kill(("front", "publisher")[kills % 2])
+                kills += 1
+            return kills
+
+        with ThreadPoolExecutor(6) as pool:
+            looking = [pool.submit(look, client) for client in clients]
+            others = pool.submit(spend), pool.submit(disturb)
+            done, kills = sum(each.result() for each in looking), (others[0].result(), others[1].result())[1]
+        for name in asked:
+            while True:
+                try:
+                    assert asking.wait(name, 120)["state"] == "answered"
+                    break
+                except ServerError as problem:
+                    if problem.status not in (0, 503):
+                        raise
+                    time.sleep(0.2)
+        kinds = [entry.kind for entry in server.study.ledger().entries()]
+        print(
+            f"{done} requests in {SOAK:g} s with {kills} kills; memory of the front before each "
+            f"{', '.join(f'{size / 1024:.0f}' for size in sizes)} MB; {kinds.count('charge')} charges, "
+            f"{kinds.count('release')} releases"
+        )
+        assert kinds.count("release") == len(asked)
+        assert max(sizes) < 1.3 * min(sizes)
 
 
 SCHEMATHESIS = Path(os.environ.get("SCHEMATHESIS", Path(sys.prefix) / "schemathesis"))

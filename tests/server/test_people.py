@@ -13,7 +13,7 @@ from discreet.server._keys import IDLE, LONGEST
 from discreet.server._limits import Rates
 from discreet.server._people import FREE_FAILURES, WRONG
 from discreet.server._schema import QueueError, accounts, links, sessions, tokens
-from serving import HOST, PASSWORD, Served, served
+from serving import HOST, PASSWORD, Browser, Served, served
 
 COOKIE = "__Host-discreet"
 
@@ -54,6 +54,63 @@ def test_wrong_passwords_lock_an_account_for_a_growing_while_and_the_words_do_no
     assert sign_in(server) == 401  # the second lock is longer
     server.time.now += 61
     assert sign_in(server) == 303
+
+
+def test_who_guesses_from_elsewhere_locks_out_nobody_at_their_usual_place(server: Served) -> None:
+    home, stranger = "198.51.100.1", "203.0.113.9"
+    assert sign_in_from(server, home) == 303
+    for _ in range(3 * FREE_FAILURES):
+        assert sign_in_from(server, stranger, "wrong") == 401
+    assert sign_in_from(server, stranger) == 401  # right, but locked there
+    assert sign_in_from(server, "203.0.113.10") == 401  # and at all places from which nobody signed in before
+    assert sign_in_from(server, home) == 303
+    for _ in range(FREE_FAILURES):
+        assert sign_in_from(server, home, "wrong") == 401
+    assert sign_in_from(server, home) == 401  # who guesses at home is locked out at home
+
+
+def sign_in_from(server: Served, address: str, password: str = PASSWORD) -> int:
+    return server.client(address).post("/sign-in", data={"name": "ann", "password": password}).status_code
+
+
+def test_tokens_end_with_the_password_unless_they_shall_be_kept(server: Served) -> None:
+    first = server.token("analyst")
+    browser = server.browser("analyst")
+    new = "a quite new password"
+    assert browser.post("/you/password", old=PASSWORD, password=new, again=new, tokens="keep") == 303
+    assert server.front.keys.by_token(first) is not None
+    client = server.client()
+    assert client.post("/sign-in", data={"name": "ann", "password": new}).status_code == 303
+    assert Browser(server, client).post("/you/password", old=new, password=PASSWORD, again=PASSWORD) == 303
+    assert server.front.keys.by_token(first) is None
+    second = server.token("analyst")
+    server.front.people.use_link(server.front.people.renew("ann", "sam"), PASSWORD)
+    assert server.front.keys.by_token(second) is None
+
+
+def test_signing_in_leads_to_the_page_that_was_wanted(server: Served) -> None:
+    client = server.client()
+    sent = client.get("/releases?page=2")
+    assert sent.status_code == 303
+    assert sent.headers["location"] == "/sign-in?next=%2Freleases%3Fpage%3D2"
+    assert 'name="next" value="/releases?page=2"' in client.get(sent.headers["location"]).text
+    asked = {"name": "ann", "password": PASSWORD, "next": "/releases?page=2"}
+    assert client.post("/sign-in", data=asked).headers["location"] == "/releases?page=2"
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\nb", "", "/ü" * 400])
+def test_signing_in_leads_to_no_other_site(server: Served, path: str) -> None:
+    found = server.client().post("/sign-in", data={"name": "ann", "password": PASSWORD, "next": path})
+    assert (found.status_code, found.headers["location"]) == (303, "/")
+    assert "evil" not in server.client().get("/sign-in", params={"next": path}).text
+
+
+def test_a_link_in_a_mail_finds_the_session(server: Served) -> None:
+    """A browser keeps its session to itself on a request that another site began, and sends it with the next one."""
+    found = server.client().get("/questions/abc", headers={"sec-fetch-site": "cross-site"})
+    assert found.status_code == 200
+    assert 'http-equiv="refresh" content="0; url=/questions/abc"' in found.text
+    assert server.client().get("/questions/abc", headers={"sec-fetch-site": "same-origin"}).status_code == 303
 
 
 def test_an_address_that_guesses_is_slowed_down(tmp_path: Path) -> None:

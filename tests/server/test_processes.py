@@ -192,28 +192,34 @@ import json, sys
 from pathlib import Path
 from discreet._core.errors import DiscreetError
 from discreet.server._confine import confine
-from discreet.server._desk import Desk
-confine(Path(sys.argv[1]))
-study, keys = json.load(sys.stdin)
-def told(desk, *question):
-    try:
-        return desk.ask(*question)
-    except DiscreetError as problem:
-        return str(problem)
-desk = Desk(seconds=60)
-found = told(desk, "plan", study, keys)
-print(found["epsilon"])
-del keys["question"]["label"]
-print(told(desk, "plan", study, keys))
-desk._seconds, keys["question"]["label"] = 0.0, "other"
-print(told(desk, "plan", study, keys))
-desk._seconds, desk._memory, keys["question"]["label"] = 60.0, 1 << 20, "Smoking"
-print(told(desk, "plan", study, keys) == found, len(desk._known), desk._process)
-print(told(desk, "verification", "[" + "0," * 4_000_000 + "0]"))
-desk._process.kill()
-desk._process.is_alive = lambda: True
-print(told(desk, "verification", "[]"))
-desk.close()
+from discreet.server._desk import Customer, Desk
+if __name__ == "__main__":
+    confine(Path(sys.argv[1]))
+    study, keys = json.load(sys.stdin)
+    ann = Customer("ann")
+    def told(desk, *question):
+        try:
+            return desk.ask(ann, *question)
+        except DiscreetError as problem:
+            return str(problem)
+    desk = Desk(seconds=60)
+    found = told(desk, "plan", study, keys)
+    print(found["epsilon"])
+    del keys["question"]["label"]
+    print(told(desk, "plan", study, keys))
+    desk.slow.seconds, keys["question"]["label"] = 0.0, "other"
+    print(told(desk, "verification", "[" + "[0]," * 400_000 + "0]"))
+    desk.slow.seconds, desk.slow.memory, keys["question"]["label"] = 60.0, 1 << 20, "Smoking"
+    print(told(desk, "plan", study, keys) == found, len(desk.quick._kept), len(desk.slow._kept))
+    print(told(desk, "verification", "[" + "0," * 4_000_000 + "0]"))
+    (server,) = desk.slow._servers
+    process = server._process
+    process.is_alive = lambda: True
+    process.kill()
+    process.join()
+    print(told(desk, "verification", "[]"))
+    print(told(desk, "verification", "[1]"))
+    desk.close()
 """
 
 
@@ -226,13 +232,14 @@ def test_the_desk_of_a_confined_front_works_apart_and_ends_what_takes_too_much(s
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    plan, refusal, late, known, large, ended = done.stdout.splitlines()
+    plan, refusal, late, known, large, ended, again = done.stdout.splitlines()
     assert plan == "0.25"
     assert "needs a label" in refusal
-    assert "longer than the 0 seconds" in late
-    assert known == "True 2 None"  # the plan and the refusal are known, and what was late once may be tried again
+    assert "more than the 0 CPU seconds" in late
+    assert known == "True 2 0"  # the plan and the refusal are known, and what took too long may be tried again
     assert "more memory than a server allows" in large
     assert "end of the process that computes plans and posteriors" in ended
+    assert "nforeseen" not in again  # the next one has a new process
 
 
 @pytest.mark.parametrize(
@@ -266,7 +273,11 @@ def test_a_first_steward_is_given_a_link_until_somebody_has_used_it(tmp_path: Pa
     assert first_link(queue) is not None
     link = first_link(queue)
     assert link is not None
-    People(queue, hasher=CHEAP).use_link(link, PASSWORD)
+    people = People(queue, hasher=CHEAP)
+    with pytest.raises(dc.DeclarationError, match="name must have"):
+        people.use_link(link, PASSWORD)
+    assert people.use_link(link, PASSWORD, chosen="anna") == "anna"
+    assert [(each.name, each.role) for each in people.all()] == [("anna", "steward")]
     assert first_link(queue) is None
     queue.engine.dispose()
 
@@ -324,14 +335,22 @@ def test_commands_refuse_in_words_and_start_nothing(tmp_path: Path, server: Serv
     assert People(server.queue, hasher=CHEAP).link_account(told["path"].removeprefix("/welcome/")) == "yan"
 
 
-@pytest.mark.parametrize(("landlock", "said"), [(0, ["no Landlock"]), (3, ["too old to restrict"]), (4, [])])
+@pytest.mark.parametrize(
+    ("is_alone", "landlock", "said"),
+    [
+        (False, 0, ["no namespaces", "no Landlock"]), (False, 3, ["no namespaces", "too old to restrict"]),
+        (False, 4, ["no namespaces"]), (True, 0, []), (True, 4, []),
+    ],
+)  # fmt: skip
 def test_a_front_says_what_the_system_cannot_forbid_it(
-    landlock: int, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_alone: bool, landlock: int, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue, heard = Queue(tmp_path / "queue.db"), list[str]()
     queue.create()
     monkeypatch.setattr("discreet.server._start.version", lambda: landlock)
     monkeypatch.setattr("discreet.server._start.confine", lambda *_: landlock > 0)
+    monkeypatch.setattr("discreet.server._start.may_isolate", lambda *_: is_alone)
+    monkeypatch.setattr("discreet.server._start.isolate", lambda *_: None)
     monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: sockets[0].close())
     run_front(str(tmp_path / "queue.db"), ServerAddress("127.0.0.1:0"), heard.append)
     assert len(heard) == len(said)

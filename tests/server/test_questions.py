@@ -9,6 +9,7 @@ from sqlalchemy import update
 import discreet as dc
 from discreet._core.documents import canonical_json
 from discreet.ledger import SigningKey
+from discreet.server._desk import Customer
 from discreet.server._queries import read_query
 from discreet.server._schema import questions
 from serving import ASKED, AUTOMATIC, Served, ask, asked, served, spent, state
@@ -38,7 +39,7 @@ def test_a_question_within_the_allowance_is_charged_published_and_read(server: S
 class Impatient:
     """A desk that ends whatever it is asked for."""
 
-    def ask(self, name: str, *arguments: object) -> object:
+    def ask(self, customer: Customer, name: str, *arguments: object) -> object:
         raise dc.DeclarationError("This takes longer than the 0 seconds that a server spends on it, so it was stopped.")
 
 

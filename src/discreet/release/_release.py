@@ -6,6 +6,7 @@ strictly: what the document promises must be what its mechanism gives.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, Self
@@ -170,9 +171,17 @@ def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
     return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
 
 
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"})
+"""Categories of characters that show nothing by themselves: control, format, marks on others, and blanks."""
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Characters that count as letters or symbols and show nothing either: fillers, and the Braille blank."""
+
+
 def is_label(text: object) -> bool:
-    """Return whether something may serve as a label: a proper text, neither empty nor endless."""
-    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)
+    """Return whether something may serve as a label: a proper text that can be seen, and not endless."""
+    if not isinstance(text, str) or not is_text(text) or len(text) > LONGEST_LABEL:
+        return False
+    return any(unicodedata.category(each) not in _UNSEEN and each not in _BLANK for each in text)
 
 
 def model_document(model: object) -> Document:

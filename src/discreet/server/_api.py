@@ -51,9 +51,8 @@ def catalogue(front: Front) -> dict[str, object]:
 
 def planned(asking: Asking, keys: object) -> dict[str, object]:
     """Return the cost and the mechanism of a question, and what is left of the budget and of the allowance."""
-    asking.work()
     front = asking.front
-    found = front.desk.ask("plan", front.study, keys)
+    found = asking.computed("plan", front.study, keys)
     plan = found if isinstance(found, dict) else {}
     return plan | {"remaining": _remaining(front.budget, plan), "allowance": front.allowance(asking.somebody)}
 
@@ -71,9 +70,8 @@ def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, 
 
 def planned_width(asking: Asking, keys: object) -> dict[str, object]:
     """Return how wide the intervals of a question will be, or say why that cannot be predicted."""
-    asking.work()
     try:
-        found = asking.front.desk.ask("width", asking.front.study, keys)
+        found = asking.computed("width", asking.front.study, keys)
     except DeclarationError as problem:
         found = {"width": None, "words": f"No width can be predicted: {problem}"}
     return found if isinstance(found, dict) else {}
@@ -81,9 +79,8 @@ def planned_width(asking: Asking, keys: object) -> dict[str, object]:
 
 def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object], bool]:
     """Put a question into the queue; return it, and whether it is new."""
-    asking.work()
     front = asking.front
-    front.desk.ask("plan", front.study, keys)  # first read in another process, under a time limit
+    asking.computed("plan", front.study, keys)  # first read in another process, under a time limit
     read = read_declaration(front.declarations, keys)
     require_room(read.cost, read.question.label, front.budget)
     asked, is_new = front.questions.ask(asking.somebody, front.declarations, read, key)
@@ -105,11 +102,10 @@ def level_of(asking: Asking) -> float:
 
 def reading_of(asking: Asking, text: str) -> dict[str, object]:
     """Return the posterior of a release at the level, and for the event and the groups, that the request asks for."""
-    asking.work()
     chosen = [asking.query(name) for name in ("event", "by", "group")]
     if any(len(each or "") > 500 for each in chosen):
         raise HttpProblem(400, "The name of an event, a column or a group may have at most 500 characters.")
-    found = asking.front.desk.ask("reading", text, level_of(asking), *chosen)
+    found = asking.computed("reading", text, level_of(asking), *chosen)
     return found if isinstance(found, dict) else {}
 
 
@@ -181,14 +177,12 @@ def _reading(asking: Asking) -> Response:
 
 
 def _table(asking: Asking) -> Response:
-    asking.work()
     text = asking.front.release(asking.path("id")).text
-    return Response(str(asking.front.desk.ask("table", text, level_of(asking))), media_type="text/csv")
+    return Response(str(asking.computed("table", text, level_of(asking))), media_type="text/csv")
 
 
 def _verify(asking: Asking) -> Response:
-    asking.work()
-    return as_json(asking.front.desk.ask("verification", canonical_json(asking.json)))
+    return as_json(asking.computed("verification", canonical_json(asking.json)))
 
 
 def _audit(asking: Asking) -> Response:

@@ -20,10 +20,13 @@ _ENDED = ("answered", "refused", "failed", "declined", "withdrawn")
 
 
 class ServerError(DiscreetError):
-    """A server refused, or did not answer; the message is its own, and `status` is the HTTP status, or 0."""
+    """A server refused, or did not answer; the message is its own, and `status` is the HTTP status, or 0.
 
-    def __init__(self, status: int, words: str) -> None:
-        self.status = status
+    `seconds` says after how long it makes sense to try again, if the server said so (Retry-After).
+    """
+
+    def __init__(self, status: int, words: str, seconds: int | None = None) -> None:
+        self.status, self.seconds = status, seconds
         super().__init__(words)
 
 
@@ -128,14 +131,17 @@ class Client:
     ) -> bytes:
         known = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", **(headers or {})}
         request = Request(f"{self.address}/api/1/{path}", body, known, method=method)
+        seconds: int | None = None
         try:
             with self._opener.open(request, timeout=self._timeout) as answer:
                 return cast(bytes, answer.read())
         except HTTPError as problem:
             status, words = problem.code, _words(problem)
+            again = problem.headers.get("Retry-After", "")
+            seconds = int(again) if again.isascii() and again.isdigit() and len(again) < 7 else None
         except (URLError, OSError) as problem:
             status, words = 0, f"{self.address} does not answer: {getattr(problem, 'reason', problem)}."
-        raise ServerError(status, words)
+        raise ServerError(status, words, seconds)
 
 
 def _is_here(host: str) -> bool:

@@ -31,6 +31,7 @@ NETWORK_FROM = 4
 _SCOPED_FROM, _SCOPES = 6, 1 | 2
 """The version of Landlock from which abstract UNIX sockets (1) and signals (2) can be kept within the process."""
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ssl", "/etc/localtime", "/etc/ld.so.cache", "/proc/self", "/proc/cpuinfo")
+"""The last two are no files on a disk."""
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random")
 
 
@@ -67,6 +68,13 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
         return _call(_RESTRICT, ruleset, 0) == 0
     finally:
         os.close(ruleset)
+
+
+def shown() -> list[Path]:
+    """Return all paths that a front needs besides the folder of its queue."""
+    bases = (Path(sys.prefix), Path(sys.base_prefix))
+    own = [base / name for base in bases for name in ("bin", "lib", "lib64")]
+    return [*map(Path, _SYSTEM[:-2]), *map(Path, _DEVICES), *own, *_programs()]
 
 
 def _programs() -> Iterable[Path]:

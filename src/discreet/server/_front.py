@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import cast
 from urllib.parse import parse_qs
 
+from anyio import CapacityLimiter, from_thread
 from argon2 import PasswordHasher
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from sqlalchemy import select
@@ -19,7 +21,7 @@ from starlette.responses import Response
 from discreet._core.documents import canonical_json, read_json
 from discreet._core.errors import DocumentError
 from discreet._core.exact import exact_text
-from discreet.server._desk import Working
+from discreet.server._desk import Customer, Working
 from discreet.server._facts import BUDGET, STUDY, Fact, Life, fact_of
 from discreet.server._keys import Keys
 from discreet.server._limits import Buckets, Rates
@@ -30,6 +32,7 @@ from discreet.server._roles import Person
 from discreet.server._schema import Queue, releases
 from discreet.study import Declarations
 
+_THREADS = 120
 Networks = Sequence[IPv4Network | IPv6Network]
 
 
@@ -91,7 +94,12 @@ class Front:
             autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
-        self._study: tuple[str, Declarations] | None = None
+        self._study: tuple[Fact, Declarations] | None = None
+
+    @cached_property
+    def threads(self) -> CapacityLimiter:
+        """Return how many requests may be worked on at once; those that wait for the desk are far fewer."""
+        return CapacityLimiter(_THREADS)
 
     @contextmanager
     def checking_a_password(self) -> Iterator[None]:
@@ -114,9 +122,8 @@ class Front:
     def declarations(self) -> Declarations:
         """Return the public declarations, parsed."""
         document = self.study
-        text = canonical_json(document)
-        if self._study is None or self._study[0] != text:
-            self._study = (text, Declarations.from_document(document))
+        if self._study is None or self._study[0] is not document:  # the same text is the same object
+            self._study = (document, Declarations.from_document(document))
         return self._study[1]
 
     @property
@@ -206,9 +213,18 @@ class Asking:
             raise HttpProblem(400, "The body must be a JSON object. Nothing was done.")
         return cast(dict[str, object], found)
 
-    def work(self) -> None:
-        """Count a request that takes time to compute, and refuse it if there were too many."""
-        self.front.buckets.take("work", self.somebody.name, self.front.settings.rates.work)
+    def computed(self, name: str, *arguments: object) -> object:
+        """Let the desk compute something for whoever sends the request, as long as they wait for it.
+
+        Such requests are counted, and refused if there were too many within a minute.
+        """
+        account = self.somebody.name
+        self.front.buckets.take("work", account, self.front.settings.rates.work)
+        return self.front.desk.ask(Customer(account, self._has_left), name, *arguments)
+
+    def _has_left(self) -> bool:
+        """Return whether the connection was closed; asked in a thread that the event loop has started."""
+        return from_thread.run(self.request.is_disconnected)
 
 
 def form_of(body: bytes) -> dict[str, list[str]]:

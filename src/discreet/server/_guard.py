@@ -6,15 +6,15 @@ passed.
 """
 
 import hmac
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-from anyio import move_on_after
-from starlette.concurrency import run_in_threadpool
+from anyio import move_on_after, to_thread
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.server._front import Asking, Front, form_of
 from discreet.server._problems import HttpProblem
@@ -25,6 +25,9 @@ GUARD, GUARD_HEADER = "guard", "x-guard"
 MOST, _PATIENCE = 64 * 1024, 30.0
 _SAFE = ("GET", "HEAD")
 _CONTENT = {"api": "application/json", "page": "application/x-www-form-urlencoded"}
+
+_PATH = re.compile(r"/(?![/\\])[A-Za-z0-9._~%!$&'()*+,;=:@/?-]*")
+"""What follows the host in an address: no second slash at its beginning, which would begin a host."""
 
 Does = Callable[[Asking], Response]
 
@@ -59,7 +62,7 @@ async def guarded(front: Front, rule: Rule, request: Request) -> Response:
     body = await _body(request, rule)
     if rule.kind == "page" and request.method not in _SAFE:
         _require_own_origin(request, front.settings.is_secure)
-    return await run_in_threadpool(_let_in, front, rule, request, body, address)
+    return await to_thread.run_sync(_let_in, front, rule, request, body, address, limiter=front.threads)
 
 
 def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: str) -> Response:
@@ -72,7 +75,7 @@ def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: st
         request.state.person = person  # so that the page of a refusal shows who is signed in
     if rule.right is not None:
         if person is None:
-            return _sign_in_first(rule, request)
+            return _sign_in_first(front, rule, request)
         front.buckets.take("account", person.name, front.settings.rates.anything)
         if not person.may(rule.right):
             raise HttpProblem(
@@ -90,6 +93,8 @@ def require_known_way(front: Front, request: Request) -> str:
     """Return the address that a request comes from; refuse other host names, and headers that only a proxy may set."""
     settings = front.settings
     hosts = request.headers.getlist("host")
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        raise HttpProblem(400, "A request says its length in one way only. Nothing was done.")  # RFC 9112, 6.1
     if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
         raise HttpProblem(400, "This server does not answer to that host name. Nothing was done.")
     peer = request.client.host if request.client is not None else ""
@@ -167,10 +172,24 @@ def _by_session(front: Front, request: Request) -> tuple[Person | None, str | No
     return front.keys.by_session(fresh), fresh
 
 
-def _sign_in_first(rule: Rule, request: Request) -> Response:
+def _sign_in_first(front: Front, rule: Rule, request: Request) -> Response:
+    """Send a browser to sign in, and remember where it wanted to go.
+
+    A browser that follows a link in a mail keeps its session to itself, as another site sent it (SameSite=Strict). It
+    is asked to come again from a page of ours, with which it sends the session, if there is one.
+    """
     if rule.kind == "page" and request.method in _SAFE and "hx-request" not in request.headers:
-        return RedirectResponse("/sign-in", 303)
+        wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        if request.headers.get("sec-fetch-site") == "cross-site" and is_path(wanted):
+            text = front.templates.get_template("come_again.html").render(path=wanted)
+            return HTMLResponse(text)
+        return RedirectResponse("/sign-in" + (f"?{urlencode({'next': wanted})}" if wanted != "/" else ""), 303)
     raise HttpProblem(401, "Sign in first: this request carries no valid session or token. Nothing was done.")
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text is a path of this server, to which a browser may be sent."""
+    return len(text) <= 500 and _PATH.fullmatch(text) is not None
 
 
 def keep_session(response: Response, secret: str) -> None:

@@ -4,14 +4,19 @@ from starlette.responses import RedirectResponse, Response
 
 from discreet._core.errors import DeclarationError, DiscreetError
 from discreet.server._front import Asking
-from discreet.server._guard import COOKIE, Rule, forget_session, keep_session
+from discreet.server._guard import COOKIE, Rule, forget_session, is_path, keep_session
 from discreet.server._problems import HttpProblem
 from discreet.server._rendering import again, page
 from discreet.server._roles import OWN, PEOPLE, RIGHTS, SCOPES
 
 
 def _sign_in_form(asking: Asking) -> Response:
-    return page(asking, "sign_in.html", problem="")
+    return page(asking, "sign_in.html", problem="", wanted=_wanted(asking.query("next")))
+
+
+def _wanted(path: str | None) -> str:
+    """Return the page that somebody wanted before they had to sign in, if it is one of ours."""
+    return path if path is not None and is_path(path) else ""
 
 
 def _sign_in(asking: Asking) -> Response:
@@ -20,10 +25,11 @@ def _sign_in(asking: Asking) -> Response:
         raise HttpProblem(403, "This server identifies users through its proxy; passwords are not used here.")
     try:
         with front.checking_a_password():
-            front.people.check(name, asking.field("password"))
+            front.people.check(name, asking.field("password"), asking.address)
     except DiscreetError as problem:
-        return again(asking, HttpProblem.of(problem).status, "sign_in.html", problem=str(problem))
-    response = RedirectResponse("/", 303)
+        known = {"problem": str(problem), "wanted": _wanted(asking.field("next"))}
+        return again(asking, HttpProblem.of(problem).status, "sign_in.html", **known)
+    response = RedirectResponse(_wanted(asking.field("next")) or "/", 303)
     if old := asking.request.cookies.get(COOKIE):
         front.keys.close_session(old)
     keep_session(response, front.keys.open_session(name, "by password"))
@@ -54,7 +60,7 @@ def _welcome(asking: Asking) -> Response:
         return again(asking, 422, "welcome.html", name=name, problem="The two passwords differ. Nothing was changed.")
     try:
         with front.checking_a_password():
-            front.people.use_link(link, password)
+            front.people.use_link(link, password, asking.address, asking.field("username").strip())
     except DiscreetError as problem:
         return again(asking, 422, "welcome.html", name=name, problem=str(problem))
     return RedirectResponse("/sign-in", 303)
@@ -73,7 +79,10 @@ def _password(asking: Asking) -> Response:
     if asking.field("password") != asking.field("again"):
         raise DeclarationError("The two new passwords differ. Nothing was changed.")
     with asking.front.checking_a_password():
-        asking.front.people.change_password(asking.somebody.name, asking.field("old"), asking.field("password"))
+        asking.front.people.change_password(
+            asking.somebody.name, asking.field("old"), asking.field("password"), asking.address,
+            keeps_tokens=asking.field("tokens") == "keep",
+        )  # fmt: skip
     response = RedirectResponse("/sign-in", 303)
     forget_session(response)
     return response

@@ -3,6 +3,8 @@
 Pages on which people ask are in `ask_pages`, accounts in `own_pages`.
 """
 
+from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -38,9 +40,19 @@ def _static(asking: Asking) -> Response:
     name = asking.path("name")
     if name not in _STATIC:
         raise HttpProblem(404, "There is no such file.")
+    content, tag = _file(name)
+    headers = {"cache-control": "public, max-age=3600", "etag": tag}
+    if asking.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=_STATIC[name], headers=headers)
+
+
+@cache
+def _file(name: str) -> tuple[bytes, str]:
+    """Return what a file holds, read once, and a tag that changes with it."""
     folder, *inside = ("discreet.report",) if name.startswith("vendor/vega") else ("discreet.server", "static")
     content = files(folder).joinpath(*inside, *name.split("/")).read_bytes()
-    return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
+    return content, f'"{sha256(content).hexdigest()[:32]}"'
 
 
 def _health(asking: Asking) -> Response:
@@ -125,16 +137,14 @@ def _document(asking: Asking) -> Response:
 
 
 def _table(asking: Asking) -> Response:
-    asking.work()
     release = asking.front.release(asking.path("id"))
-    text = str(asking.front.desk.ask("table", release.text, level_of(asking)))
+    text = str(asking.computed("table", release.text, level_of(asking)))
     name = f'attachment; filename="{release.id[:16]}.csv"'
     return Response(text, media_type="text/csv", headers={"content-disposition": name})
 
 
 def _statement(asking: Asking) -> Response:
-    asking.work()
-    return stands_alone(str(asking.front.desk.ask("account", asking.front.release(asking.path("id")).text)))
+    return stands_alone(str(asking.computed("account", asking.front.release(asking.path("id")).text)))
 
 
 def _verify_form(asking: Asking) -> Response:
@@ -144,10 +154,9 @@ def _verify_form(asking: Asking) -> Response:
 
 
 def _verify(asking: Asking) -> Response:
-    asking.work()
     text, found, problem = asking.field("document").strip(), None, ""
     try:
-        found = asking.front.desk.ask("verification", text)
+        found = asking.computed("verification", text)
     except HttpProblem:
         raise
     except DiscreetError as error:

@@ -1,14 +1,15 @@
 """Accounts: names, roles, passwords hashed by Argon2, one-time links, and locks after wrong passwords.
 
-An attempt is counted as wrong before its password is checked, so that guesses sent all at once are counted too. Neither
-the words nor the time of a refusal reveal whether an account exists: a password is always checked, if need be against
-the hash of a random one.
+An attempt is counted as wrong before its password is checked, so that guesses sent all at once are counted too. They
+are counted apart for each address from which an account was signed in before, and together for all other addresses: who
+guesses from elsewhere locks out nobody at their usual place. Neither the words nor the time of a refusal reveal whether
+an account exists: a password is always checked, if need be against the hash of a random one.
 """
 
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -18,8 +19,8 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from discreet._core.errors import DeclarationError
 from discreet.server._audit import NOBODY, note
-from discreet.server._roles import RIGHTS
-from discreet.server._schema import Queue, accounts, links, sessions, tokens
+from discreet.server._roles import RIGHTS, STEWARD
+from discreet.server._schema import Queue, accounts, attempts, links, sessions, tokens
 
 Clock = Callable[[], float]
 
@@ -27,6 +28,11 @@ SHORTEST, LONGEST = 12, 200  # characters of a password
 FREE_FAILURES, FIRST_LOCK, LONGEST_LOCK = 5, 60.0, 3600.0
 LINK_LIVES = 24 * 3600.0
 WRONG = "The name or the password is wrong, or the account is locked for a while. Nobody was signed in."
+ELSEWHERE = "*"
+"""Stands for all addresses from which an account was never signed in."""
+MOST_ADDRESSES = 20  # of an account, that are remembered
+FIRST = ""
+"""The account of a link with which the first steward chooses a name."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
@@ -48,6 +54,14 @@ class Account:
         return {"name": self.name, "role": self.role, "closed": self.is_closed, "waiting_for_link": self.is_waiting}
 
 
+def _require_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise DeclarationError(
+            "An account's name must have 1 to 64 letters, digits, '.', '_', '@' or '-', and begin with a letter or "
+            "a digit. No account was made."
+        )
+
+
 def hashed(secret: str) -> str:
     """Return the hash of a long random secret, which is all that is stored of it."""
     return sha256(secret.encode()).hexdigest()
@@ -63,11 +77,7 @@ class People:
 
     def invite(self, name: str, role: str, by: str, again: bool = False) -> str:
         """Make an account, or with `again` take an existing one, and return the secret of a one-time link to it."""
-        if not _NAME.fullmatch(name):
-            raise DeclarationError(
-                "An account's name must have 1 to 64 letters, digits, '.', '_', '@' or '-', and begin with a letter or "
-                "a digit. No account was made."
-            )
+        _require_name(name)
         if role not in RIGHTS:
             raise DeclarationError(f"The role must be one of {', '.join(RIGHTS)}. No account was made.")
         with self.queue.write_transaction() as connection:
@@ -77,6 +87,11 @@ class People:
             if known is None:
                 connection.execute(insert(accounts).values(name=name, role=role, made_at=self.clock()))
             return self._link(connection, name, by, "account made" if known is None else "link renewed")
+
+    def invite_first(self, by: str) -> str:
+        """Return the secret of a one-time link for a first steward, who chooses a name with it."""
+        with self.queue.write_transaction() as connection:
+            return self._link(connection, FIRST, by, "link for a first steward")
 
     def renew(self, name: str, by: str) -> str:
         """Return the secret of a new one-time link; the old password stays valid until the link is used."""
@@ -101,26 +116,41 @@ class People:
         is_fresh = row is not None and row["used_at"] is None and row["expires_at"] > self.clock()
         return str(row["account"]) if row is not None and is_fresh else None
 
-    def use_link(self, secret: str, password: str) -> str:
-        """Set the password of the account that a link opens; the account's other links, sessions and locks end."""
+    def use_link(self, secret: str, password: str, address: str = ELSEWHERE, chosen: str = "") -> str:
+        """Set the password of the account that a link opens; its other links, sessions, tokens and locks end.
+
+        The link of a first steward opens none: it makes the account of the name that they choose.
+        """
         self.check_password(password)
         kept = self._hasher.hash(password)
         with self.queue.write_transaction() as connection:
             if (name := self._fresh(connection, secret)) is None:
                 raise SignInError("This link was used before, has expired, or never existed. Nothing was changed.")
             connection.execute(update(links).where(links.c.account == name).values(used_at=self.clock()))
+            if name == FIRST:
+                name = self._first_steward(connection, chosen)
             self._keep(connection, name, kept)
+            self._remember(connection, name, address)
             note(connection, self.clock(), name, "password set", "by a one-time link")
         return name
 
-    def change_password(self, name: str, old: str, new: str) -> None:
-        """Set a new password; all sessions of the account end."""
-        self.check(name, old)
+    def _first_steward(self, connection: Connection, name: str) -> str:
+        _require_name(name)
+        if self._row(connection, name) is not None:
+            raise DeclarationError(f"There is already an account {name!r}. Nothing was changed.")
+        connection.execute(insert(accounts).values(name=name, role=STEWARD, made_at=self.clock()))
+        return name
+
+    def change_password(
+        self, name: str, old: str, new: str, address: str = ELSEWHERE, *, keeps_tokens: bool = False
+    ) -> None:
+        """Set a new password; all sessions of the account end, and its tokens unless they shall be kept."""
+        self.check(name, old, address)
         self.check_password(new)
         kept = self._hasher.hash(new)
         with self.queue.write_transaction() as connection:
-            self._keep(connection, name, kept)
-            note(connection, self.clock(), name, "password changed")
+            self._keep(connection, name, kept, keeps_tokens)
+            note(connection, self.clock(), name, "password changed", "tokens kept" if keeps_tokens else "tokens ended")
 
     @staticmethod
     def check_password(password: str) -> None:
@@ -128,22 +158,27 @@ class People:
         if not SHORTEST <= len(password) <= LONGEST:
             raise DeclarationError(f"A password must have {SHORTEST} to {LONGEST} characters. Nothing was changed.")
 
-    def _keep(self, connection: Connection, name: str, kept: str) -> None:
-        values = {"password": kept, "failures": 0, "locked_until": 0.0}
-        connection.execute(update(accounts).where(accounts.c.name == name).values(**values))
+    def _keep(self, connection: Connection, name: str, kept: str, keeps_tokens: bool = False) -> None:
+        connection.execute(update(accounts).where(accounts.c.name == name).values(password=kept))
         connection.execute(sessions.delete().where(sessions.c.account == name))
+        connection.execute(attempts.delete().where(attempts.c.account == name))
+        if not keeps_tokens:
+            self._end_tokens(connection, name)
 
-    def check(self, name: str, password: str) -> None:
+    def _end_tokens(self, connection: Connection, name: str) -> None:
+        gone = update(tokens).where(tokens.c.account == name, tokens.c.revoked_at.is_(None))
+        connection.execute(gone.values(revoked_at=self.clock()))
+
+    def check(self, name: str, password: str, address: str = ELSEWHERE) -> None:
         """Refuse a wrong password, in the same words and time whether or not the account exists."""
-        kept = self._counted(name)
+        kept = self._counted(name, address)
         try:
             is_right = self._hasher.verify(kept or self._nothing, password[:LONGEST]) and kept is not None
         except (VerificationError, InvalidHashError):
             is_right = False
         with self.queue.write_transaction() as connection:
             if is_right:
-                values: Mapping[str, float] = {"failures": 0, "locked_until": 0.0}
-                connection.execute(update(accounts).where(accounts.c.name == name).values(**values))
+                self._remember(connection, name, address)
             else:
                 known = self._row(connection, name) is not None
                 note(
@@ -152,7 +187,7 @@ class People:
         if not is_right:
             raise SignInError(WRONG)
 
-    def _counted(self, name: str) -> str | None:
+    def _counted(self, name: str, address: str) -> str | None:
         """Count an attempt before it is checked; return the hash to check it against, or None if it must fail.
 
         Locks are for all fronts and outlive them, so they go by the time of day; one that would last longer than any
@@ -160,15 +195,39 @@ class People:
         """
         with self.queue.write_transaction() as connection:
             row, now = self._row(connection, name), self.clock()
-            if row is None or row["is_closed"] or 0 < row["locked_until"] - now <= LONGEST_LOCK:
+            known = self._attempts(connection, name, address)
+            if row is None or row["is_closed"] or (known and 0 < known["locked_until"] - now <= LONGEST_LOCK):
                 self._as_if_counted(connection)
                 return None
-            failures = row["failures"] + 1
+            place = address if known and known["address"] == address else ELSEWHERE
+            failures = (known["failures"] if known else 0) + 1
             beyond = failures - FREE_FAILURES
             until = now + min(LONGEST_LOCK, FIRST_LOCK * 2.0 ** min(beyond, 20)) if beyond >= 0 else 0.0
-            changed = {"failures": failures, "locked_until": until}
-            connection.execute(update(accounts).where(accounts.c.name == name).values(**changed))
+            self._write_attempts(connection, name, place, failures, until)
             return None if row["password"] is None else str(row["password"])
+
+    def _attempts(self, connection: Connection, name: str, address: str) -> RowMapping | None:
+        """Return what is counted for an address: by itself if that signed in before, else with others."""
+        wanted = select(attempts).where(attempts.c.account == name, attempts.c.address.in_((address, ELSEWHERE)))
+        rows = {row["address"]: row for row in connection.execute(wanted).mappings()}
+        return rows.get(address) or rows.get(ELSEWHERE)
+
+    def _write_attempts(self, connection: Connection, name: str, place: str, failures: int, until: float) -> None:
+        mine = attempts.delete().where(attempts.c.account == name, attempts.c.address == place)
+        connection.execute(mine)
+        values = {"account": name, "address": place, "failures": failures, "locked_until": until, "at": self.clock()}
+        connection.execute(insert(attempts).values(**values))
+
+    def _remember(self, connection: Connection, name: str, address: str) -> None:
+        """Write down that an account was signed in from an address: what is wrong there is counted by itself now."""
+        self._write_attempts(connection, name, ELSEWHERE, 0, 0.0)
+        if address == ELSEWHERE:
+            return
+        self._write_attempts(connection, name, address[:100], 0, 0.0)
+        newest = select(attempts.c.address).where(attempts.c.account == name, attempts.c.address != ELSEWHERE)
+        kept = connection.execute(newest.order_by(attempts.c.at.desc()).limit(MOST_ADDRESSES)).scalars().all()
+        others = attempts.c.address.not_in([*kept, ELSEWHERE])
+        connection.execute(attempts.delete().where(attempts.c.account == name, others))
 
     def _as_if_counted(self, connection: Connection) -> None:
         """Write something and delete it again, so that a missing write does not show in the time of a refusal."""
@@ -185,8 +244,8 @@ class People:
             connection.execute(update(accounts).where(accounts.c.name == name).values(is_closed=1, password=None))
             connection.execute(sessions.delete().where(sessions.c.account == name))
             connection.execute(update(links).where(links.c.account == name).values(used_at=self.clock()))
-            gone = update(tokens).where(tokens.c.account == name, tokens.c.revoked_at.is_(None))
-            connection.execute(gone.values(revoked_at=self.clock()))
+            connection.execute(attempts.delete().where(attempts.c.account == name))
+            self._end_tokens(connection, name)
             note(connection, self.clock(), by, "account closed", f"{name} ({row['role']})")
 
     def all(self) -> list[Account]:

@@ -39,14 +39,16 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
     (DocumentError, 422),
     (VerificationError, 422),
 )
+_AGAIN = {429: 60, 503: 5}
+"""Seconds after which it makes sense to try again, where a refusal does not know better."""
 UNFORESEEN = "Something unforeseen happened. It was logged, and this request was not charged."
 
 
 class HttpProblem(DiscreetError):  # noqa: N818 - as problem+json calls it
-    """A refusal with its HTTP status."""
+    """A refusal with its HTTP status, and if it makes sense to try again, after how many seconds."""
 
-    def __init__(self, status: int, words: str) -> None:
-        self.status, self.words = status, words
+    def __init__(self, status: int, words: str, seconds: int | None = None) -> None:
+        self.status, self.words, self.seconds = status, words, seconds
         super().__init__(words)
 
     @property
@@ -59,13 +61,19 @@ class HttpProblem(DiscreetError):  # noqa: N818 - as problem+json calls it
         """Return what a client may see of an error."""
         if isinstance(error, HttpProblem):
             return error
+        seconds = error.seconds if isinstance(error, TooOftenError | BusyError) else None
         found = [status for kind, status in _KINDS if isinstance(error, kind)]
-        return cls(found[0], str(error)) if found else cls(500, UNFORESEEN)
+        return cls(found[0], str(error), seconds) if found else cls(500, UNFORESEEN)
 
     def as_json(self) -> Response:
         """Return the refusal as problem+json."""
         body = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.words}
-        found = Response(canonical_json(body), self.status, media_type="application/problem+json")
-        if self.status == 401:
-            found.headers["WWW-Authenticate"] = "Bearer"
-        return found
+        return Response(canonical_json(body), self.status, self.headers, media_type="application/problem+json")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers that belong to the status."""
+        found = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+        seconds = self.seconds if self.seconds is not None else _AGAIN.get(self.status)
+        found |= {"Retry-After": str(seconds)} if seconds is not None else {}
+        return found | ({"Connection": "close"} if self.status in (400, 413) else {})

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from discreet._core.documents import canonical_json, digest_of
 from discreet._core.errors import BudgetError, DeclarationError, DiscreetError, LedgerError, SourceError
@@ -30,6 +30,7 @@ from discreet.server._queries import answer_of
 from discreet.server._questions import (
     ANSWERED,
     FAILED,
+    JOINED,
     QUEUED,
     REFUSED,
     RUNNING,
@@ -183,10 +184,21 @@ class Publisher:
                 if connection.execute(known).one_or_none() is None:
                     connection.execute(insert(releases).values(**self._row(release, asked, now)))
             connection.execute(update(questions).where(questions.c.number == asked.number).values(**values))
+            self._finish_equal(connection, asked, values)
             write_fact(connection, BUDGET, budget_of(ledger))
             write_fact(connection, ALIVE, {"at": now})
             note(connection, now, PUBLISHER, state, f"{asked.id}: {asked.label}")
         self._told_at = self._monotonic()
+
+    def _finish_equal(self, connection: Connection, asked: QueuedQuestion, values: dict[str, object]) -> None:
+        """Give equal questions the same outcome, uncharged: those that joined; an answer also to those that wait."""
+        states = (JOINED, WAITING) if values["state"] == ANSWERED else (JOINED,)
+        equal = update(questions).where(questions.c.canonical == asked.canonical, questions.c.state.in_(states))
+        if asked.canonical:
+            words = "Answered together with an equal question: nothing was charged."
+            changed = {name: values[name] for name in ("state", "visible_at", "release") if name in values}
+            words = words if values["state"] == ANSWERED else str(values["words"])
+            connection.execute(equal.values(**changed, words=words, is_charged=0, is_overrun=0))
 
     def _recorded(self, ledger: Ledger, request: str) -> Release:
         """Return the release that the ledger holds under this name, signed if the holder has a key."""

@@ -2,6 +2,7 @@
 
     waiting -> queued -> running -> answered | refused | failed
     waiting -> declined | withdrawn
+    joined -> what becomes of the equal question that came first; waiting, if that one is declined or withdrawn
 
 A question is a declaration and never code. An idempotency key belongs to one account: sent again with the same
 question it finds that question, and with another question it is refused.
@@ -15,7 +16,7 @@ from fractions import Fraction
 
 from sqlalchemy import Connection, Update, insert, select, update
 
-from discreet._core.documents import canonical_json, read_json
+from discreet._core.documents import canonical_json, digest_of, read_json
 from discreet._core.errors import BudgetError, DeclarationError
 from discreet._core.exact import exact_text
 from discreet.privacy import Guarantee, left_text, spent_text
@@ -29,7 +30,10 @@ from discreet.study import Declarations, Question
 
 WAITING, DECLINED, WITHDRAWN = "waiting", "declined", "withdrawn"
 QUEUED, RUNNING, ANSWERED, REFUSED, FAILED = "queued", "running", "answered", "refused", "failed"
-STATES = (WAITING, QUEUED, RUNNING, ANSWERED, REFUSED, FAILED, DECLINED, WITHDRAWN)
+JOINED = "joined"
+STATES = (WAITING, JOINED, QUEUED, RUNNING, ANSWERED, REFUSED, FAILED, DECLINED, WITHDRAWN)
+OPEN = (WAITING, JOINED, QUEUED, RUNNING)
+JOINED_WORDS = "An equal question came before this one. Both get the same outcome, and only one of them is charged."
 MOST_OPEN = 100  # questions of one account that wait or are being answered
 MOST_A_DAY = 500  # questions that one account may ask within a day, including those that were withdrawn
 _DAY = 86_400.0
@@ -55,6 +59,7 @@ class QueuedQuestion:
     account: str
     key: str | None
     declaration: str
+    canonical: str
     label: str
     mechanism: str
     epsilon: str
@@ -98,6 +103,11 @@ class Read:
     question: Question
     query: object
     declaration: str
+
+    @property
+    def canonical(self) -> str:
+        """Return what equal questions have in common; nothing for a query, as each gets a draw of its own."""
+        return "" if self.query is not None else digest_of(self.question.canonical)
 
     @property
     def cost(self) -> Guarantee:
@@ -151,7 +161,7 @@ class Questions:
                     raise ConflictError("This idempotency key was used for another question. Nothing was asked.")
                 return known, False
             own = self._of(connection, person.name)
-            if sum(each.state in (WAITING, QUEUED, RUNNING) for each in own) >= MOST_OPEN:
+            if sum(each.state in OPEN for each in own) >= MOST_OPEN:
                 raise ConflictError(
                     f"You already have {MOST_OPEN} open questions. Nothing was asked. Wait until they are answered."
                 )
@@ -160,16 +170,27 @@ class Questions:
                     f"You have asked {MOST_A_DAY} questions within a day. Nothing was asked. Try again later."
                 )
             automatic = declarations.serving.is_automatic and self._fits(own, cost, declarations)
+            joins = not automatic and self._is_open(connection, (WAITING,), read.canonical)
+            joins |= self._is_open(connection, (QUEUED, RUNNING), read.canonical)
             row = {
                 "id": secrets.token_hex(8), "account": person.name, "key": key, "declaration": read.declaration,
-                "label": read.question.label, "mechanism": type(read.question.mechanism).__name__,
+                "canonical": read.canonical, "label": read.question.label,
+                "mechanism": type(read.question.mechanism).__name__,
                 "epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta),
-                "state": QUEUED if automatic else WAITING, "words": "", "asked_at": now,
+                "state": JOINED if joins else QUEUED if automatic else WAITING,
+                "words": JOINED_WORDS if joins else "", "asked_at": now,
             }  # fmt: skip
             connection.execute(insert(questions).values(**row))
             what = "asked, within the allowance" if automatic else "asked, waits for a steward"
+            what = "asked, joins an equal question" if joins else what
             note(connection, now, person.name, what, f"{row['id']}: {read.question.label}")
             return self._one(connection, str(row["id"])), True
+
+    @staticmethod
+    def _is_open(connection: Connection, states: Sequence[str], canonical: str) -> bool:
+        """Return whether an equal question is in one of these states."""
+        wanted = select(questions.c.number).where(questions.c.canonical == canonical, questions.c.state.in_(states))
+        return bool(canonical) and connection.execute(wanted.limit(1)).first() is not None
 
     @staticmethod
     def _fits(own: Sequence[QueuedQuestion], cost: Guarantee, declarations: Declarations) -> bool:
@@ -186,8 +207,8 @@ class Questions:
         return self._change(person, question, (WAITING,), change, "approved" if approve else "declined")
 
     def withdraw(self, person: Person, question: str) -> QueuedQuestion:
-        """Let an analyst withdraw a waiting question."""
-        return self._change(person, question, (WAITING,), {"state": WITHDRAWN}, "withdrawn")
+        """Let an analyst withdraw a waiting question, or one that has joined another."""
+        return self._change(person, question, (WAITING, JOINED), {"state": WITHDRAWN, "words": ""}, "withdrawn")
 
     def acknowledge(self, person: Person, question: str) -> QueuedQuestion:
         """Let a steward acknowledge that a question took too long; after that, the next ones are taken."""
@@ -202,7 +223,18 @@ class Questions:
             if connection.execute(change.values(**values)).rowcount != 1:
                 raise ConflictError(f"The question is already {found.state}. Nothing was changed.")
             note(connection, self.clock(), person.name, what, f"{question}: {found.label}")
+            if found.state == WAITING and values.get("state") in (DECLINED, WITHDRAWN):
+                self._let_wait(connection, found.canonical)
             return self._one(connection, question)
+
+    def _let_wait(self, connection: Connection, canonical: str) -> None:
+        """Let the first of the questions that joined one wait in its place: nobody has decided about that one yet."""
+        if self._is_open(connection, (WAITING, QUEUED, RUNNING), canonical):
+            return
+        joined = select(questions.c.number).where(questions.c.canonical == canonical, questions.c.state == JOINED)
+        first = connection.execute(joined.order_by(questions.c.number).limit(1)).scalar_one_or_none()
+        mine = update(questions).where(questions.c.number == first)
+        connection.execute(mine.values(state=WAITING, words=""))
 
     def get(self, question: str, person: Person) -> QueuedQuestion:
         """Return a question if this person may see it: analysts see their own, all others see every question."""

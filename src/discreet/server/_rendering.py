@@ -80,7 +80,9 @@ def refused(front: Front, request: Request, problem: HttpProblem) -> Response:
     person: Person | None = getattr(request.state, "person", None)
     template = "refusal.html" if "hx-request" in request.headers else "problem.html"
     status = 200 if "hx-request" in request.headers and problem.status in (409, 422) else problem.status
-    return rendered(front, request, person, template, {"problem": problem}, status)
+    response = rendered(front, request, person, template, {"problem": problem}, status)
+    response.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})
+    return response
 
 
 def stands_alone(text: str) -> Response:

@@ -48,6 +48,7 @@ questions = Table(
     Column("account", String(100), nullable=False),
     Column("key", String(200)),
     Column("declaration", Text, nullable=False),
+    Column("canonical", String(64), nullable=False, default="", index=True),
     Column("label", Text, nullable=False),
     Column("mechanism", String(100), nullable=False),
     Column("epsilon", Text, nullable=False),
@@ -87,10 +88,19 @@ accounts = Table(
     Column("role", String(20), nullable=False),
     Column("password", Text),
     Column("is_closed", Integer, nullable=False, default=0),
-    Column("failures", Integer, nullable=False, default=0),
-    Column("locked_until", Float, nullable=False, default=0.0),
     Column("made_at", Float, nullable=False),
 )
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("account", String(100), primary_key=True),
+    Column("address", String(100), primary_key=True),
+    Column("failures", Integer, nullable=False, default=0),
+    Column("locked_until", Float, nullable=False, default=0.0),
+    Column("at", Float, nullable=False, default=0.0),
+)
+"""Wrong passwords since the last right one: from each address that signed in before, and from all others together."""
 
 links = Table(
     "links",
@@ -154,6 +164,7 @@ FRONT_RIGHTS = {
     "releases": "SELECT",
     "questions": "SELECT, INSERT, UPDATE",
     "accounts": "SELECT, INSERT, UPDATE",
+    "attempts": "SELECT, INSERT, UPDATE, DELETE",
     "links": "SELECT, INSERT, UPDATE",
     "sessions": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE",

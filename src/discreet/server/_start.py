@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -19,9 +19,10 @@ from sqlalchemy import select
 
 from discreet._core.errors import DeclarationError
 from discreet.server._app import application
-from discreet.server._confine import NETWORK_FROM, confine, version
+from discreet.server._confine import NETWORK_FROM, confine, shown, version
 from discreet.server._desk import Desk
 from discreet.server._front import Front, Settings
+from discreet.server._namespaces import isolate, may_isolate
 from discreet.server._people import People
 from discreet.server._roles import STEWARD
 from discreet.server._schema import Queue, QueueError, accounts
@@ -122,29 +123,55 @@ def run_front(place: str, reached: ServerAddress, say: Say) -> None:
     """Listen, confine this process, and answer until it is told to stop."""
     import uvicorn
 
+    from discreet.server._connections import MOST, hurried
+
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     queue = Queue(place)
     queue.require()
     reached.settings(reached.host_and_port[1])  # so that mistakes are refused before anything listens
     listening = listen(reached.host_and_port)
     settings = reached.settings(listening.getsockname()[1])
-    is_confined = confine(Path(place).absolute().parent if queue.is_file else None, _port(queue))
-    if not is_confined:
-        say(
-            "This system has no Landlock: only file permissions keep the front from the records and the ledger. See "
-            "the docs."
-        )
-    elif version() < NETWORK_FROM:
-        say(
-            "This system is too old to restrict the front's connections (Linux 6.7 and later are not): only a firewall "
-            "keeps it from other machines. See the docs."
-        )
+    folder = Path(place).absolute().parent if queue.is_file else None
+    is_alone = folder is not None and _isolated(folder, queue)
+    is_confined = confine(folder, _port(queue))
+    for words in _open_doors(is_alone or folder is None, is_confined):
+        say(words)
     app = application(Front(queue, Desk(), settings))
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off",
-        ws="none", limit_concurrency=500, timeout_keep_alive=10,
+        ws="none", limit_concurrency=MOST, timeout_keep_alive=10, http=hurried(settings.is_proxy),
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _isolated(folder: Path, queue: Queue) -> bool:
+    """Go on in a process that sees its own programs and the queue alone, if the system allows it; tell whether."""
+    queue.engine.dispose()  # its files are opened again, in the folder that is seen then
+    programs = shown()
+    if not may_isolate(programs, folder):
+        return False
+    isolate(programs, folder)
+    return True
+
+
+def _open_doors(is_alone: bool, is_confined: bool) -> Iterator[str]:
+    """Yield what a front that somebody has taken over could still do on this system, for whoever runs it to know."""
+    if not is_alone:
+        yield (
+            "This system lets the front make no namespaces of its own: whoever took it over could see sizes and times "
+            "of other files, among them the ledger's, and send datagrams (UDP). Run it as a user of its own, with the "
+            "study in a folder that is closed to it (chmod 700). See the docs."
+        )
+    if not is_confined and not is_alone:
+        yield (
+            "This system has no Landlock: only file permissions keep the front from the records and the ledger. See "
+            "the docs."
+        )
+    elif is_confined and not is_alone and version() < NETWORK_FROM:
+        yield (
+            "This system is too old to restrict the front's connections (Linux 6.7 and later are not): only a firewall "
+            "keeps it from other machines. See the docs."
+        )
 
 
 def _port(queue: Queue) -> int | None:
@@ -157,7 +184,7 @@ def first_link(queue: Queue) -> str | None:
     with queue.read_transaction() as connection:
         if connection.execute(wanted).first() is not None:
             return None
-    return People(queue).invite(STEWARD, STEWARD, "(start)", again=True)
+    return People(queue).invite_first("(start)")
 
 
 class Pair:
@@ -217,7 +244,10 @@ class Pair:
         for process in self.running.values():
             process.terminate()
         for process in self.running.values():
-            process.wait(timeout=30)
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
     def _greet(self, queue: Queue) -> None:
         base = self.reached.public or f"http://{self.reached.address}"

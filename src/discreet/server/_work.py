@@ -184,6 +184,10 @@ WORK = {
 """Everything that another process may be asked to compute, by name."""
 
 
+QUICK = frozenset({"plan"})
+"""What takes little, and must never wait for the rest: a question is parsed before it is asked."""
+
+
 def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
     """Return ("", result), or the kind and the words of a refusal."""
     try:
