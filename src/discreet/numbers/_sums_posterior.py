@@ -41,7 +41,7 @@ from discreet.numbers._sums_inference import NumberSumsSolution, sampled_varianc
 from discreet.numbers._sums_model import DEVIATION, MEAN, SUM, VARIANCE, NumberSums
 from discreet.release import Release
 
-_FOR_PLANS = 1023  # draws of noise where widths are planned
+_FOR_PLANS = 4095  # draws of noise where widths are planned
 _MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantities are drawn group by group
 
 
