@@ -1,4 +1,4 @@
-"""Mean, median, five quantiles and the distribution of a number beside OpenDP's documented ways, on the same records.
+"""Quantiles, the mean and the distribution of a number beside OpenDP's documented ways, on the same records.
 
     python benchmarks/number_peers.py [repeats]
 
@@ -6,13 +6,14 @@
 replaced records by a symmetric distance of 2 (one removed, one added): every way below is asked for all of epsilon at
 that distance, so that both promise the same about one replaced record.
 
-**Its ways.** The mean: `then_clamp`, `then_mean` of a known size, `then_laplace`. A quantile: scores of 1,001 values
-(10,001 for 100,000 records, so that they are no limit) and `then_noisy_max`, epsilon / 5 for each of five, or all of
-epsilon for a median alone. The distribution: `then_count_by_categories` of cells with `then_laplace`, running sums of
-which are shares below edges. Nothing was tuned on either side. A median alone is asked of us from a table and in two
-steps. Errors are root mean squares over the records' own values, in per cent of the range (of shares: in percentage
-points); intervals are ours alone, as OpenDP gives none. Means are cheap to draw and their Laplace noise has long tails:
-each data set gives 50 of them on either side, 5 if it is large, and the law that both should have stands beside.
+**Its ways.** The mean: `then_clamp`, `then_mean` of a known size, `then_laplace`. A quantile: scores of 200,001
+values, so that these are no limit, and `then_noisy_max`, epsilon / 5 for each of five, or all of epsilon for a median
+alone. The distribution: `then_count_by_categories` of cells with `then_laplace`, running sums of which are shares below
+edges. Ours is what `suggest` takes. Errors are root mean squares over the records' own values, in per cent of the range
+(of shares: in percentage points); intervals are ours alone, as OpenDP gives none. Means are cheap to draw and their
+Laplace noise has long tails: each data set gives 50 of them on either side, 5 if it is large, and the law that both
+should have stands beside. Ratios of quantiles have standard errors by resampling data sets; "even" is within two of
+them.
 """
 
 import sys
@@ -23,10 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.numbers import suitable_cells, why_table
 from discreet.numbers._edge_tests import ExactTests
 from discreet.numbers._sums_inference import NumberSumsSolution
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
+FINE = 200_001
 TRUTHS: dict[str, tuple[Any, tuple[float, float]]] = {
     "income": (lambda n, g: np.clip(g.lognormal(10.4, 0.7, n), 0, 200_000), (0.0, 200_000.0)),
     "age": (
@@ -86,8 +89,60 @@ class Tally:
             )
 
 
+def verdict(ratio: float, error: float) -> str:
+    """Say who is ahead: nobody, where the ratio is within two standard errors of 1.
+
+    >>> verdict(0.5, 0.1), verdict(1.1, 0.1), verdict(1.3, 0.1)
+    ('ahead', 'even', 'behind')
+    """
+    return "even" if abs(ratio - 1) <= 2 * error else "ahead" if ratio < 1 else "behind"
+
+
+def ratio_of(ours: Floats, theirs: Floats) -> tuple[float, float]:
+    """Return the ratio of root mean squares over data sets, and its standard error by resampling these."""
+    generator, squares = np.random.default_rng(0), (np.square(ours), np.square(theirs))
+    rows = generator.integers(len(ours), size=(1000, len(ours)))
+    several = np.sqrt(squares[0][rows].mean(axis=1) / squares[1][rows].mean(axis=1))
+    return float(np.sqrt(squares[0].mean() / squares[1].mean())), float(several.std())
+
+
+def quantiles_of(opendp: Any, name: str, size: int, epsilon: float, repeats: int) -> None:
+    """Print the errors of a median alone and of five quantiles, ours and OpenDP's on its fine grid."""
+    draw, (low, high) = TRUTHS[name]
+    generator, candidates = np.random.default_rng([20261123, size, int(10 * epsilon)]), np.linspace(low, high, FINE)
+    listed = candidates.tolist()
+    for shares in ((0.5,), SHARES):
+        model: Any = dc.NumberQuantiles("x", (int(low), int(high)), [str(each) for each in shares], missing=0)
+        if why_table(model, size, str(epsilon)) is not None:
+            cells = suitable_cells(size, str(epsilon))
+            model = dc.NumberTable("x", (int(low), int(high)), cells, missing=0, quantiles=model.quantiles)
+        mechanism = dc.suggest(model, size, str(epsilon)).mechanism
+        others = [opendp_quantile(opendp, listed, share, epsilon / len(shares), size) for share in shares]
+        found = np.zeros((repeats, 4, len(shares)))
+        for number in range(repeats):
+            records: Floats = np.sort(draw(size, generator))
+            counts, values = model.rehearse({"x": records}), records.tolist()
+            rows = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(int(generator.integers(2**32))))).rows()[::2]
+            for place, (row, share, other) in enumerate(zip(rows, shares, others, strict=True)):
+                true = records[max(1, int(np.ceil(share * size - 1e-9))) - 1]
+                errors = row.mean - true, candidates[other(values)] - true, row.high - row.low
+                found[number, :3, place] = 100 * np.array(errors) / (high - low)
+                found[number, 3, place] = row.low <= true <= row.high
+        for place, share in enumerate(shares):
+            ours, theirs, width, held = found[:, :, place].T
+            alone = "alone" if len(shares) == 1 else "of five"
+            ratio, error = ratio_of(ours, theirs)
+            rmse = " | ".join(f"{np.sqrt(np.square(each).mean()):.3g}" for each in (ours, theirs))
+            print(
+                f"| {name} | {size:,} | {epsilon:g} | {100 * share:g} %, {alone} | "
+                f"{type(mechanism).__name__} | {rmse} | {ratio:.2f} +- {error:.2f} | {np.median(width):.3g} | "
+                f"{held.mean():.2f} | {verdict(ratio, error)} |",
+                flush=True,
+            )
+
+
 def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
-    """Compare everything on `repeats` data sets of one truth and size, at epsilon = 1."""
+    """Compare a mean and shares on `repeats` data sets of one truth and size, at epsilon = 1."""
     draw, (low, high) = TRUTHS[name]
     generator, per_cent, tally = np.random.default_rng([20261122, size]), 100 / (high - low), Tally()
     cells = 64 if size == 1000 else 256
@@ -96,29 +151,15 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
     noise: Any = table.noise
     sums = dc.GeometricSums(dc.NumberSums("x", (int(low), int(high)), missing=0), size, 1)
     rates = tuple(float(rate) * sums.model.unit for rate in sums.noise.rates)
-    candidates = np.linspace(low, high, 1001 if size == 1000 else 10_001).tolist()
-    five = [opendp_quantile(opendp, candidates, share, 0.2, size) for share in SHARES]
-    alone, mean = opendp_quantile(opendp, candidates, 0.5, 1.0, size), opendp_mean(opendp, (low, high), 1.0, size)
+    mean = opendp_mean(opendp, (low, high), 1.0, size)
     counted = opendp_cells(opendp, cells, 1.0, size)
-    two_steps, quantiles = dc.numbers.TwoStepMedian(model, size, 1), None
+    quantiles = None
     for _ in range(repeats):
         records: Floats = np.sort(draw(size, generator))
         bits = dc.SeededBits(int(generator.integers(2**32)))
         counts = np.histogram(records, edges)[0]
         tests = ExactTests(table.sample(counts, bits), size, noise.cut, noise.single)
         listed, below = records.tolist(), np.cumsum(counts)[:-1] / size
-        for share, declared, other in zip(SHARES, model.quantiles, five, strict=True):
-            true = records[max(1, int(np.ceil(share * size - 1e-9))) - 1]
-            first, last = tests.cells_left(declared, 0.9, False)
-            ours, theirs = tests.point(declared, edges) - true, candidates[other(listed)] - true
-            held = first <= model.cell_of(true) <= last
-            tally.add(f"{100 * share:g} % quantile, five at once", ours * per_cent, theirs * per_cent, held)
-            if share == 0.5:
-                single = candidates[alone(listed)] - true
-                tally.add("median alone, from a table", ours * per_cent, single * per_cent, held)
-                stepped = dc.infer(dc.simulate(two_steps, counts, bits)).quantile("0.5")[0]
-                held = stepped.low <= true <= stepped.high
-                tally.add("median alone, in two steps", (stepped.mean - true) * per_cent, single * per_cent, held)
         secret, true = sums.model.rehearse({"x": listed}), float(records.mean())
         for _ in range(50 if size == 1000 else 5):
             released = sums.sample(secret, bits)
@@ -143,6 +184,13 @@ def main(repeats: int) -> None:
     import opendp.prelude as opendp
 
     opendp.enable_features("contrib")
+    print(f"Quantiles, rmse and median width of our 90 % intervals in % of the range; {repeats} data sets each:")
+    print("| column | n | epsilon | quantile | by | discreet | OpenDP | ratio | width | held | discreet is |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for name in TRUTHS:
+        for size in (1000, 10_000, 100_000):
+            for epsilon in (1.0, 0.1):
+                quantiles_of(opendp, name, size, epsilon, repeats)
     print(__doc__.split("**Neighbours.**")[1].split("**Its ways.**")[0].strip().replace("\n", " "))
     for name in TRUTHS:
         one_setting(opendp, name, 1000, repeats)

@@ -48,12 +48,15 @@ NUMBERS = (
     dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), by=dc.Column("w", TWO, outside=0)),
     dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), missing=0, by=dc.Column("w", TWO, outside=0)),
     dc.NumberSums("x", (0, 1), missing=0),
+    dc.NumberQuantiles("x", (0, 9), ("0.5",), is_whole=True, missing=0),
 )
 MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS)
 ANY_TABLE, ANY_GRAPH, ANY_LINE, TWO_LEVELS = (0, 1, 2), (3, 4, 5, 6, 7, 8), (9, 10), (3, 4, 6, 7, 8)
 ACCEPTED: dict[str, tuple[int, ...]] = {
     "BallDraw": (9,),
     "BoxMoments": ANY_LINE,
+    "ChosenCounts": (24,),
+    "ChosenTable": (24,),
     "ClampedLaplace": ANY_TABLE,
     "ConeMoments": ANY_LINE,
     "ContrastGaussians": ANY_GRAPH,
@@ -95,7 +98,6 @@ ACCEPTED: dict[str, tuple[int, ...]] = {
     "TreeLevels": (0, 1),
     "TreeTable": (20, 21, 22),
     "TruncatedLaplace": ANY_TABLE,
-    "TwoStepMedian": (20,),
 }
 """Which of the models each kind accepts, for few records; all others it refuses in words, which a test compares."""
 SIZES = {"HellingerTable": 6}
@@ -167,7 +169,7 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
         return np.concatenate(tables)
     if isinstance(model, dc.LinearRegression):
         return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
-    if isinstance(model, dc.NumberSums | dc.NumberTable):
+    if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         return model.simulate(size, generator).statistics
     return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
 

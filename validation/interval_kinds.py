@@ -109,11 +109,12 @@ MEASURED = {
     "NumberTablePosterior.cdf": f"share below an edge, population: {_CELLS}",
     "NumberTablePosterior.histogram": f"share of a cell of a number, population: {_CELLS}",
     "NumberTablePosterior.quantile": _NUMBERS_PAGE,
+    "NumberQuantilesPosterior: rows": _NUMBERS_PAGE,
+    "NumberQuantilesPosterior.quantile": _NUMBERS_PAGE,
     "PooledRates: rows": f"pooled rate, other groups: {_WARDS}",
     "PooledRates.rate": f"pooled rate, outlying group: {_WARDS}",
     "RegressionPosterior: rows": f"{NONE}; on fixed truths see [regression](regression.md)",
     "RegressionPosterior.predict": "a new record's target: exponential feature, n = 2,000, epsilon 1",
-    "TwoStepPosterior: rows": _NUMBERS_PAGE,
     **{  # a standard deviation is the root of a variance, and so are both ends of its interval
         f"NumberSumsPosterior: {each}": _numbers(each.replace(number_sums.DEVIATION, number_sums.VARIANCE))
         for each in _ASKED["NumberSumsPosterior"]

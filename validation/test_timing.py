@@ -29,6 +29,7 @@ LINE = dc.LinearRegression(
     "y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle"
 )
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
+QUANTILES = dc.NumberQuantiles("x", (0, 1), ("0.5",), missing=0)
 GROUPED = dc.NumberTable("x", (0, 1), 8, missing=0, by=dc.Column("w", ("a", "b"), outside="a"))
 COUNTED = dc.PoissonRate("x", most=6, shape=30, rate=10, outside=6)
 Make = Callable[[Any], Any]
@@ -48,8 +49,9 @@ SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("PermuteAndFlip", "PublishedHellingerGlobal"), plain(PAIR)),
     "PublishedHellingerSmooth": plain(PAIR, **DELTA),
     **dict.fromkeys(("GeometricSums", "MetricSums"), plain(SUMS)),
-    **dict.fromkeys(("TreeTable", "PathTable", "TwoStepMedian"), plain(NUMBERS)),
+    **dict.fromkeys(("TreeTable", "PathTable"), plain(NUMBERS)),
     "GroupPaths": plain(GROUPED),
+    **dict.fromkeys(("ChosenCounts", "ChosenTable"), plain(QUANTILES)),
     "TotalVariationChoice": plain(PAIR),
     "RateTruncation": lambda kind: kind.tempered(COUNTED, size=SIZE, epsilon=1, lowest=1, highest=5),
     "TreeLevels": plain(CELLS, parents=(1, 2), lengths=(1, 1)),
@@ -77,7 +79,7 @@ def registered() -> dict[str, Any]:
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
     """Return records of which the first so many have the first level of every column, the rest 'alike' or 'spread'."""
-    if isinstance(model, dc.LinearRegression | dc.NumberSums | dc.NumberTable):
+    if isinstance(model, dc.LinearRegression | dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         spread = [number / SIZE for number in range(SIZE)]
         names = "xwy" if isinstance(model, dc.LinearRegression) else "x"
         found = {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}

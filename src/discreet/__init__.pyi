@@ -38,7 +38,16 @@ from discreet.ledger import Ledger
 from discreet.mechanism import Mechanism, Plan
 from discreet.networks import CubeCounts, EquivalentSize, FamilyHistograms, Network, read_bif
 from discreet.noise.randomness import SeededBits, SystemBits
-from discreet.numbers import GeometricSums, NumberSums, NumberTable, Persons, TreeTable, WeightedSums, Weights
+from discreet.numbers import (
+    GeometricSums,
+    NumberQuantiles,
+    NumberSums,
+    NumberTable,
+    Persons,
+    TreeTable,
+    WeightedSums,
+    Weights,
+)
 from discreet.planning import accuracy, compare, suggest
 from discreet.privacy import Accountant, Budget, Guarantee, Unit, compose
 from discreet.programs import CellModel, Logistic
@@ -81,6 +90,7 @@ __all__ = [
     "MisfitWarning",
     "Network",
     "NormalMean",
+    "NumberQuantiles",
     "NumberSums",
     "NumberTable",
     "Persons",

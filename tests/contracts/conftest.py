@@ -4,7 +4,7 @@ Everything is listed: all data sets, all neighbours, all outputs. What is true i
 the slow and obvious way, and what is stated must never be below it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, pairwise, product
@@ -55,9 +55,13 @@ COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outp
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)
 FOUR_CELLS, TWO_CELLS = dc.NumberTable("x", (0, 4), 4, missing=0), dc.NumberTable("x", (0, 2), 2)
-THREE_CELLS, TWO_CELLS_FILLED = (dc.NumberTable("x", (0, n), n, quantiles=("0.5",), missing=0) for n in (3, 2))
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = dc.NumberTable("x", (0, 2), 2, missing=0, by=GROUPS)
+A_MEDIAN, A_GROUPED_MEDIAN = (
+    dc.NumberQuantiles("x", (0, 3), ("0.5",), missing=0, is_whole=True, by=by) for by in (None, GROUPS)
+)
+A_GAPPED_MEDIAN = dc.NumberQuantiles("x", (0, 3), ("1/3",), is_whole=True)
+TWO_QUANTILES = dc.NumberQuantiles("x", (0, 5), ("0.25", "0.75"), missing=0, is_whole=True)
 EVENTS, MEAN = (
     dc.PoissonRate("events", most=3, outside=3),
     dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual"),
@@ -147,7 +151,13 @@ TABLE: dict[str, list[Setting]] = {
         of(TWO_CELLS, 3, 2, 76, blocks=2),
         of(GROUPED, 1, 8, 77, blocks=1),
     ],
-    "TwoStepMedian": [of(THREE_CELLS, 2, 8, 80), of(TWO_CELLS_FILLED, 3, 4, 81)],
+    "ChosenCounts": [of(A_MEDIAN, 2, 28, 80, 800), of(A_GAPPED_MEDIAN, 1, 28, 81, 800)],
+    "ChosenTable": [
+        of(A_MEDIAN, 2, 12, 82, 1000),
+        of(TWO_QUANTILES, 2, 16, 83, 800),
+        of(A_GAPPED_MEDIAN, 2, 12, 90, 800),
+        of(A_GROUPED_MEDIAN, 1, 20, 91, 800),
+    ],
     "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
     "GroupPaths": [of(GROUPED, 1, 24, 88, between=1), of(GROUPED, 1, 24, 89, between=2)],
     "TreeLevels": [
@@ -174,7 +184,7 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
     if isinstance(model, dc.LinearRegression):
         x, y = zip(*records, strict=True)
         return np.asarray(model.rehearse({"x": list(x), "y": list(y)}))
-    if isinstance(model, dc.NumberSums | dc.NumberTable):
+    if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         return np.asarray(model.rehearse({"x": [x for x, _ in records], "g": [g for _, g in records]}))
     if not isinstance(model, dc.Network):
         return np.bincount(records, minlength=len(model.cells))
@@ -190,12 +200,12 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
 def kinds_of_records(model: Any) -> list[Any]:
     if isinstance(model, dc.LinearRegression):
         return list(product((0.0, 0.5, 1.0), repeat=2))
-    if isinstance(model, dc.NumberSums | dc.NumberTable):
-        own = (
-            (0.0, 0.5, 1.0)
-            if isinstance(model, dc.NumberSums)
-            else [float(a + b) / 2 for a, b in pairwise(model.edges)]
-        )
+    if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
+        own: Sequence[float] = (0.0, 0.5, 1.0)
+        if isinstance(model, dc.NumberTable):
+            own = [float(a + b) / 2 for a, b in pairwise(model.edges)]
+        if isinstance(model, dc.NumberQuantiles):
+            own = range(model.places)
         return list(product([*own, *([-1] if not model.leaves_gaps_out else ["gap"])], "ab" if model.by else "a"))
     if isinstance(model, dc.Network):
         return list(product(*(range(len(variable.levels)) for variable in model.variables)))

@@ -73,6 +73,9 @@ def columns(model: Any) -> Iterator[str]:
     for column in getattr(model, "variables", model.columns if isinstance(model, dc.Categories) else ()):
         levels = [str(level) for level in column.levels]
         yield f'[columns.{column.name}]\nlevels = {levels}\noutside = "{levels[0]}"\n'
+    if isinstance(model, dc.NumberQuantiles):
+        yield "[columns.x]\nbounds = [0, 9]\nmissing = 0\nwhole = true\n"
+        return
     if isinstance(model, dc.NumberSums | dc.NumberTable):
         yield f"[columns.x]\nbounds = [0, 1]\n{'' if model.leaves_gaps_out else 'missing = 0'}\n"
         yield "[columns.w]\nlevels = [0, 1]\noutside = 0\n" if model.by else ""

@@ -90,7 +90,7 @@ STUDIES = {
         + _number("falls", 'column = "falls"\nask = ["distribution", "mean"]\nedges = [0, 1, 3]\nblocks = 1',
                   "TreeTable")
         + _number("growing", 'column = "stay"\nask = "quantiles"\ngrowing_from = 2\ncells = 3', "TreeTable")
-        + _number("median", 'column = "age"\nquantiles = ["0.5"]\ncells = 5', "TwoStepMedian"),
+        + _number("median", 'column = "age"\nquantiles = ["0.5"]', "ChosenCounts"),
     ),
     "persons.toml": _study(
         "[columns.stay]\nbounds = [0, 10]\n",

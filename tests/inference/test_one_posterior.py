@@ -100,9 +100,9 @@ def medians() -> Any:
     return dc.infer(numbers(model, dc.TreeTable))
 
 
-def two_steps() -> Any:
-    model = dc.NumberTable("pay", (0, 100), 20, quantiles=("0.5",), missing=50)
-    return dc.infer(numbers(model, dc.numbers.TwoStepMedian))
+def chosen_by_group() -> Any:
+    model = dc.NumberQuantiles("pay", (0, 100), ("0.5",), by=REGION)
+    return dc.infer(numbers(model, dc.numbers.ChosenTable))
 
 
 WARDS = [(ward, fall) for ward in "ABC" for fall in YES_NO]
@@ -130,7 +130,7 @@ EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
     ),
     "quantiles": (quantiles, None),
     "medians by group": (medians, [("West", HERE), "West", ("East", HERE), "East"]),
-    "a median in two steps": (two_steps, [("median", HERE), "median"]),
+    "medians at chosen places": (chosen_by_group, [("West", HERE), "West", ("East", HERE), "East"]),
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, product
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,8 @@ OTHERS: dict[str, Mechanism] = {
     "RateTruncation": dc.draws.RateTruncation(dc.PoissonRate("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
     "NetworkSampling": dc.draws.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
     "BallDraw": dc.draws.BallDraw(BALL, SIZE, 1, steps=16),
-    "TwoStepMedian": dc.numbers.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),
+    "ChosenCounts": dc.numbers.ChosenCounts(dc.NumberQuantiles("x", (0, 9), ("0.5",), is_whole=True), SIZE, 1),
+    "ChosenTable": dc.numbers.ChosenTable(dc.NumberQuantiles("x", (0, 30), missing=0, is_whole=True), SIZE, 1),
 }
 GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.regression.ConeMoments(LINE, SIZE, 1)}
 """Noise without a likelihood in closed form."""
@@ -101,11 +103,13 @@ def some_counts(mechanism: Mechanism, seed: int = 0) -> NDArray[np.int64]:
     return np.asarray(rows[generator.integers(0, len(rows), SIZE)].sum(axis=0))
 
 
-def rows_of_records(model: dc.Categories | dc.Network | dc.NumberSums | dc.NumberTable) -> NDArray[np.int64]:
+def rows_of_records(model: Any) -> NDArray[np.int64]:
     """Return the counts or sums of each possible single record."""
     if isinstance(model, dc.NumberSums):
         records = product((0.0, 0.5, 1.0, "gap"), "ab")
         return np.array([model.rehearse({"x": [value], "g": [group]}) for value, group in records])
+    if isinstance(model, dc.NumberQuantiles):
+        return model.contributions(model.length)[0]
     if not isinstance(model, dc.Network):
         return np.eye(len(model.cells), dtype=np.int64)
     names = [variable.name for variable in model.variables]
@@ -150,7 +154,8 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
     output = mechanism.sample(counts, dc.SeededBits(4))
     assert output.shape == (mechanism.space.length,)
     for table in (counts, some_counts(mechanism, 1)):
-        expected = float(mechanism.log_prob(output, table))
+        stated = getattr(mechanism, "log_prob_of_counts", mechanism.log_prob)  # places are given, counts are evidence
+        expected = float(stated(output, table))
         found = mechanism.evidence(output)
         parts = found if isinstance(found, tuple) else (found,)
         total = sum(float(np.asarray(part.log_likelihood(table))) for part in parts)
@@ -162,7 +167,7 @@ def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
     found = EVERY[name].evidence(np.zeros(EVERY[name].space.length, dtype=np.int64))
     draws = ("PosteriorSampling", "RateTruncation", "NetworkSampling", "BallDraw")
     kinds = {True: Measurement, False: Draw if name in draws else Choice}
-    measured = name in MEASURED or name.endswith("Laplace") or name == "TwoStepMedian"
+    measured = name in MEASURED or name.endswith("Laplace") or name.startswith("Chosen")
     assert all(isinstance(part, kinds[measured]) for part in (found if isinstance(found, tuple) else (found,)))
 
 

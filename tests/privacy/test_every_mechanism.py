@@ -26,7 +26,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.numbers import NumberSums, NumberTable, PersonRows, Persons, WeightedSums, Weights
+from discreet.numbers import NumberQuantiles, NumberSums, NumberTable, PersonRows, Persons, WeightedSums, Weights
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -126,7 +126,9 @@ OF_SUMS = levels("x", 0.0, 0.5, 1.0, -3.0, None)
 TABLE = NumberTable("x", (0, 4), 4, missing=0)
 UNEVEN = NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = NumberTable("x", (0, 3), 3, missing=0, by=GROUP)
-MEDIAN = NumberTable("x", (0, 3), 3, quantiles=("0.5",), missing=0)
+A_MEDIAN = NumberQuantiles("x", (0, 3), ("0.5",), missing=0, is_whole=True)
+A_GAPPED = NumberQuantiles("x", (0, 3), ("2/3",), is_whole=True)
+BY_WARD = NumberQuantiles("x", (0, 3), ("0.5",), missing=0, is_whole=True, by=GROUP)
 EVENTS = dc.PoissonRate("x", most=3, outside=3)
 MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual")
 OF_MEAN = levels("x", -1.0, 0.0, 1.0)
@@ -319,9 +321,17 @@ CASES: dict[str, list[Case]] = {
         Case(of(TABLE, 2, 5, blocks=2), levels("x", 0.5, 1.5, 2.5, 3.5, None), tied(2, box(*[(-6, 8)] * 3)), 1e-3),
         Case(of(LARGEST, 2, 5, blocks=2), OF_PERSONS, tied(2, box((-12, 14), (-12, 14))), 1e-3),
     ],
-    "TwoStepMedian": [
-        Case(of(MEDIAN, 2, 8), levels("x", 0.5, 1.5, 2.5, None), beside(tied(2, box(*[(-8, 10)] * 2)), box((-3, 6))),
-             1e-4),
+    "ChosenCounts": [
+        Case(of(A_MEDIAN, 1, 20), levels("x", 0, 1, 2, 3, None),
+             beside(box((0, 3), (0, 3)), tied(1, box(*[(-5, 6)] * 2)), tied(1, box(*[(-1, 2)] * 2))), 1e-3),
+    ],
+    "ChosenTable": [
+        Case(of(A_MEDIAN, 2, 8), levels("x", 0, 1, 2, 3, None), beside(box((0, 3)), tied(2, box(*[(-4, 6)] * 2))),
+             1e-3),
+        Case(of(BY_WARD, 1, 20), crossed(x=(0, 1, 2, 3), g=("a", "b")),
+             beside(box((0, 3), (0, 3)), tied(1, box(*[(-1, 2)] * 5))), 1e-2),
+        Case(of(A_GAPPED, 2, 10), levels("x", 0, 1, 2, 3, None), beside(box((0, 3)), tied(2, box(*[(-3, 5)] * 3))),
+             1e-2),
     ],
     "PathTable": [
         Case(of(UNEVEN, 2, 6), levels("x", 0, 1, 3), tied(2, box((-9, 11), (-9, 11))), 1e-3, between_values),

@@ -86,7 +86,7 @@ def test_mean_and_quantiles_agree_with_the_records(folder: Path) -> None:
         ('column = "pay"\nask = "mean"\nby = "age"', "levels or bands"),
         ('column = "pay"\nask = "quantiles"\nquantiles = [2]', "between 0 and 1"),
         ('column = "pay"\nquantiles = [0.00001]', "beyond the outermost record"),
-        ('column = "age"\nquantiles = [0.25]\nmechanism = "TwoStepMedian"', "Add 0.5"),
+        ('column = "pay"\nquantiles = [0.2, 0.7]\nmechanism = "ChosenCounts"', "Use ChosenTable"),
         ('column = "pay"\nask = "mean"\ndistance = 1', "distance"),
     ],
 )

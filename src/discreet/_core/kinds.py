@@ -5,6 +5,8 @@ KINDS: dict[str, dict[str, str]] = {
     "mechanism": {
         "BallDraw": "discreet.draws._ball_draw",
         "BoxMoments": "discreet.regression._mechanisms",
+        "ChosenCounts": "discreet.numbers._quantiles_mechanisms",
+        "ChosenTable": "discreet.numbers._quantiles_mechanisms",
         "ConeMoments": "discreet.regression._mechanisms",
         "ContrastGaussians": "discreet.networks._contrast_gaussians",
         "CubeCounts": "discreet.networks._cube_counts",
@@ -36,7 +38,6 @@ KINDS: dict[str, dict[str, str]] = {
         "TotalVariationChoice": "discreet.choices._total_variation",
         "TreeLevels": "discreet.tables._tree_levels",
         "TreeTable": "discreet.numbers._table_mechanisms",
-        "TwoStepMedian": "discreet.numbers._two_step_median",
     },
     "metric": {
         "GroupLines": "discreet.privacy._group_metrics",
@@ -57,6 +58,7 @@ KINDS: dict[str, dict[str, str]] = {
         "Network": "discreet.networks._model",
         "NormalMean": "discreet.programs.families._normal_mean",
         "NormalPrecision": "discreet.programs.families._normal_precision",
+        "NumberQuantiles": "discreet.numbers._quantiles_model",
         "NumberSums": "discreet.numbers._sums_model",
         "NumberTable": "discreet.numbers._table_model",
         "Poisson": "discreet.programs.families._poisson_rate",
@@ -79,9 +81,9 @@ KINDS: dict[str, dict[str, str]] = {
 
 POSTERIORS: dict[str, str] = {
     "discreet.networks._solution.NetworkSolution": "discreet.networks._posterior",
+    "discreet.numbers._quantiles_inference.NumberQuantilesSolution": "discreet.numbers._quantiles_posterior",
     "discreet.numbers._sums_inference.NumberSumsSolution": "discreet.numbers._sums_posterior",
     "discreet.numbers._table_inference.NumberTableSolution": "discreet.numbers._table_posterior",
-    "discreet.numbers._two_step_posterior.TwoStepSolution": "discreet.numbers._two_step_posterior",
     "discreet.numbers._weighted_posterior.WeightedSumsSolution": "discreet.numbers._weighted_posterior",
     "discreet.programs._inference.ModelSolution": "discreet.programs._posterior",
     "discreet.programs.families._inference.FamilySolution": "discreet.programs.families._posterior",

@@ -19,9 +19,9 @@ SOLVERS: dict[str, tuple[str, ...]] = {
         "discreet.networks._chains_solver.CountsSolver",
         "discreet.networks._approximate_rows.RowsSolver",
     ),
-    "discreet.numbers._table_model.NumberTable": (
-        "discreet.numbers._two_step_posterior.TwoStepSolver",
-        "discreet.numbers._table_posterior.NumberTableSolver",
+    "discreet.numbers._table_model.NumberTable": ("discreet.numbers._table_posterior.NumberTableSolver",),
+    "discreet.numbers._quantiles_model.NumberQuantiles": (
+        "discreet.numbers._quantiles_posterior.NumberQuantilesSolver",
     ),
     "discreet.numbers._sums_model.NumberSums": ("discreet.numbers._sums_posterior.NumberSumsSolver",),
     "discreet.numbers._weighted_model.WeightedSums": ("discreet.numbers._weighted_posterior.WeightedSumsSolver",),

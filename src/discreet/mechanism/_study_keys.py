@@ -33,7 +33,8 @@ class Numbers(NamedTuple):
 class Declared:
     """What a study declares beside a question: columns of levels and of numbers, and where its files lie.
 
-    `size` and `epsilon` are those of the question that is asked. `unit_column` has the ids of `persons`, if rows are
+    `size` and `epsilon` are those of the question that is asked, and `mechanism` the kind that it names, if any;
+    `is_per_unit` says that epsilon is for each unit of a metric. `unit_column` has the ids of `persons`, if rows are
     put together by them. Without a `folder` questions name no files.
     """
 
@@ -44,6 +45,8 @@ class Declared:
     epsilon: Exact = 1
     unit_column: str | None = None
     persons: int = 1
+    mechanism: str | None = None
+    is_per_unit: bool = False
 
     def levels(self, key: str, wanted: Sequence[str]) -> dict[str, Column]:
         """Return the declared columns that a key of a question names."""

@@ -1,7 +1,8 @@
 """How a study asks about a column of numbers: model = "number", with what is asked and, perhaps, by which column.
 
 Means, sums, variances and standard deviations are answered from noisy sums, quantiles and distributions from a noisy
-table. A mean that is asked together with quantiles is read from their table.
+table. A mean that is asked together with quantiles is read from their table. Quantiles alone are counted at places that
+are chosen, where there are records enough for that.
 """
 
 from collections.abc import Sequence
@@ -9,10 +10,11 @@ from fractions import Fraction
 
 from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact, exact, exact_text
-from discreet.mechanism import Declared, Key, of_levels, of_numbers, one_of
+from discreet.mechanism import Declared, Key, Mechanism, of_levels, of_numbers, one_of
 from discreet.numbers import _sums_model as number_sums
 from discreet.numbers._bounded_number import BoundedNumber, exact_shares
 from discreet.numbers._persons import Persons
+from discreet.numbers._quantiles_model import NumberQuantiles, why_table
 from discreet.numbers._sums_model import NumberSums
 from discreet.numbers._table_estimands import ESTIMANDS, QUANTILES
 from discreet.numbers._table_model import USUAL, NumberTable, suitable_cells
@@ -82,6 +84,10 @@ def asked_number(
     groups = 1 if group is None else len(group.levels)
     count = suitable_cells(declared.size, declared.epsilon, groups) if cells is None else cells
     shares = USUAL if quantiles is None else _shares(quantiles, declared.size)
+    if (cells, edges, growing_from) == (None, None, None) and wanted == (QUANTILES,):
+        found = NumberQuantiles(column, (low, high), shares, group, missing, is_whole, persons=persons)
+        if _are_chosen(declared, found):
+            return found
     if growing_from is not None:
         if edges is not None:
             raise DeclarationError("growing_from replaces edges: give one of the two.")
@@ -93,6 +99,16 @@ def asked_number(
         column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole,
         persons,
     )  # fmt: skip
+
+
+def _are_chosen(declared: Declared, model: NumberQuantiles) -> bool:
+    """Return whether places near quantiles are chosen: as the mechanism says that is named, or as public numbers do."""
+    if declared.is_per_unit:
+        return False
+    if declared.mechanism is not None:
+        kind = Mechanism.registered().get(declared.mechanism)
+        return kind is not None and kind.accepts_model(model)
+    return why_table(model, declared.size, declared.epsilon) is None
 
 
 def _shares(quantiles: Sequence[Exact], size: int) -> Sequence[Exact]:

@@ -158,12 +158,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.missing_rule}{of})"
 
     @property
-    def is_one_median(self) -> bool:
-        """Return whether the median of a public number of records is all that is asked."""
-        alone = self.asks == (QUANTILES,) and self.quantiles == (Fraction(1, 2),)
-        return alone and self.by is None and not self.leaves_gaps_out
-
-    @property
     def has_a_cell_for_each(self) -> bool:
         """Return whether every whole number has a cell of its own, so that more cells would add nothing."""
         return self.is_whole and self.count == self.edges[-1] - self.edges[0]

@@ -29,15 +29,19 @@ from discreet.networks import (
 )
 from discreet.noise import simulated_noise
 from discreet.numbers import (
+    ChosenCounts,
+    ChosenTable,
     GeometricSums,
     GroupPaths,
     MetricSums,
+    NumberQuantiles,
     NumberSums,
     NumberTable,
     PathTable,
     TreeTable,
     suitable_cells,
     suitable_path_cells,
+    why_table,
 )
 from discreet.planning._candidates import candidate_mechanisms, free_parameter
 from discreet.programs import Program
@@ -196,10 +200,24 @@ def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggest
     why = f"with {made.blocks} noisy blocks of cells, less noise adds up below an edge than with noisy cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
-    if model.is_one_median:
-        why += "; mechanism = 'TwoStepMedian' has a better point estimate of one median, but often wider intervals"
+    if model.asks == ("quantiles",):
+        better = why_table(model, size, made.epsilon) or (
+            "places that are chosen would locate these quantiles better: ask without cells or edges"
+        )
+        why += f"; {better}"
     if "mean" in model.asks:
         why += "; a mean from this table is uncertain by a cell: ask for it in a question of its own"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: NumberQuantiles, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    one = len(model.quantiles) == 1
+    made = ChosenCounts(model, size, epsilon) if one else ChosenTable(model, size, epsilon)
+    what = "places near the quantile are" if one else "a place near each quantile is"
+    why = f"{what} chosen first, then records are counted there, so that no cells limit how well it is located"
+    if (better := why_table(model, size, made.epsilon)) is not None:
+        why += f"; but {better}: declare cells for one"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 

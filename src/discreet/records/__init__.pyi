@@ -13,6 +13,7 @@ from discreet.records._files import read
 from discreet.records._frames import columns_of_frame as columns_of_frame
 from discreet.records._grouped_sums import UNIT as UNIT
 from discreet.records._grouped_sums import GroupPlan as GroupPlan
+from discreet.records._grouped_sums import count_places as count_places
 from discreet.records._grouped_sums import squared as squared
 from discreet.records._grouped_sums import sum_groups as sum_groups
 from discreet.records._lists import ListSource

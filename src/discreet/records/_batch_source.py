@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet._core.arrays import Counts
 from discreet.records._columns import Column
-from discreet.records._grouped_sums import GroupPlan, group_sums
+from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
@@ -62,6 +62,11 @@ class BatchSource(ABC):
         """Return the sums of a number in every group, and the number of records."""
         self.require(plan.names)
         return answered(lambda: group_sums(self.batches(plan.names), plan), "sum them")
+
+    def count_places(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return how many records of every group lie at each position, then how many have no value; and all."""
+        self.require(plan.names)
+        return answered(lambda: place_counts(self.batches(plan.names), plan), "count them")
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to."""

@@ -283,17 +283,9 @@ class DuckdbSource:
         return answered(lambda: self._sum_groups(plan), "sum them")
 
     def _sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
-        measure, unit = plan.measure, plan.unit
-        table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
-        names = [f"code_{index}" for index in range(len(codings))]
-        codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
-        value = number(measure.column, measure.dates, self._types[measure.column])
-        missing = None if plan.leaves_gaps_out else measure.missing
-        index = placed("v", (measure.low, measure.high), missing, unit)
+        unit = plan.unit
+        inner, names, codings = self._positions(plan)
         keys, known = "".join(f"{name}, " for name in names), "count(a)" if plan.leaves_gaps_out else "count(*)"
-        inner = (
-            f"SELECT {keys}{index} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
-        )
         if names and plan.leaves_gaps_out:  # a group of their own for records without a value: quicker than two counts
             marked = f"CASE WHEN a IS NULL THEN {_NO_VALUE} ELSE {names[0]} END AS {keys}a"
             inner, known = f"SELECT {marked} FROM ({inner})", "count(*)"
@@ -303,16 +295,46 @@ class DuckdbSource:
         query = f"SELECT {keys}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
-        pairs = zip(codings.values(), names, strict=True)
-        numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in pairs]
+        numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in zip(codings, names, strict=True)]
         has_value = numbers[0] != _NO_VALUE if names else np.ones(len(found["a"]), dtype=bool)
-        indices = [c.placed(code[has_value]) for c, code in zip(codings.values(), numbers, strict=True)]
-        shape = tuple(len(column.levels) for column in plan.groups)
-        cells = np.ravel_multi_index(indices, shape) if indices else np.zeros(len(found["a"]), dtype=np.intp)
+        cells = _cells_of(plan, codings, [each[has_value] for each in numbers], int(has_value.sum()))
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
         parts = [np.ma.getdata(found[name])[has_value].astype(np.int64) for name in ("a", "b", "known")]
         np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
+
+    def _positions(self, plan: GroupPlan) -> tuple[str, list[str], list[CodeExpression]]:
+        """Return a query for the codes of every record's groups and its position, a; their names, and codings."""
+        measure = plan.measure
+        table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
+        names = [f"code_{index}" for index in range(len(codings))]
+        codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
+        value = number(measure.column, measure.dates, self._types[measure.column])
+        missing = None if plan.leaves_gaps_out else measure.missing
+        index = placed("v", (measure.low, measure.high), missing, plan.unit)
+        keys = "".join(f"{name}, " for name in names)
+        inner = (
+            f"SELECT {keys}{index} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+        )
+        return inner, names, list(codings.values())
+
+    def count_places(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return how many records of every group lie at each position, then how many have no value; and all."""
+        self._asked(plan.names)
+        return answered(lambda: self._count_places(plan), "count them")
+
+    def _count_places(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        inner, names, codings = self._positions(plan)
+        keys = "".join(f"{name}, " for name in names)
+        query = f"SELECT {keys}coalesce(a, -1)::BIGINT AS a, count(*) AS records FROM ({inner}) GROUP BY ALL"
+        with self._lock:
+            found = self._ask(query).fetchnumpy()
+        numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in zip(codings, names, strict=True)]
+        positions, records = (np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "records"))
+        cells = _cells_of(plan, codings, numbers, len(positions)) * (plan.unit + 1) + positions
+        totals = np.zeros(plan.cells * (plan.unit + 1) + 1, dtype=np.int64)
+        np.add.at(totals, np.where(positions < 0, len(totals) - 1, cells), records)
+        return totals, int(records.sum())
 
     def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
         """Return weighted sums of a number in every group, and the number of records."""
@@ -401,6 +423,15 @@ class DuckdbSource:
         for each, records in rows:
             found[shown(_text(each))] += int(records)
         return found
+
+
+def _cells_of(
+    plan: GroupPlan, codings: Sequence[CodeExpression], numbers: Sequence[NDArray[np.intp]], rows: int
+) -> NDArray[np.intp]:
+    """Return the number of the group of every row that a query gave, from the codes of its columns."""
+    indices = [coding.placed(code) for coding, code in zip(codings, numbers, strict=True)]
+    shape = tuple(len(column.levels) for column in plan.groups)
+    return np.ravel_multi_index(indices, shape) if indices else np.zeros(rows, dtype=np.intp)
 
 
 def _text(value: object) -> object:

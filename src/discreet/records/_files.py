@@ -67,6 +67,10 @@ class SeveralSource:
         """Return the sums of a number in every group, and the number of records."""
         return added([source.sum_groups(plan) for source in self._sources])
 
+    def count_places(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return how many records of every group lie at each position, then how many have no value; and all."""
+        return added([source.count_places(plan) for source in self._sources])
+
     def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
         """Return weighted sums of a number in every group, and the number of records."""
         return added([sum_weights(source, plan) for source in self._sources])

@@ -105,6 +105,29 @@ def sum_groups(data: object, plan: GroupPlan) -> tuple[Wholes, int]:
     return found, records
 
 
+def place_counts(batches: Iterable[Batch], plan: GroupPlan) -> tuple[Wholes, int]:
+    """Return how many records of every group lie at each position 0, ..., U, then how many have no value; and all."""
+    found, records = np.zeros(plan.cells * (plan.unit + 1) + 1, dtype=np.int64), 0
+    for batch in batches:
+        records += len(batch)
+        values = np.asarray(batch.numbers(plan.measure.column, plan.measure.dates), dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            known = np.abs(values) <= LARGEST_WHOLE if plan.leaves_gaps_out else np.ones(len(values), dtype=bool)
+        positions = whole_numbers(values, plan.measure, plan.unit // 2) + plan.unit // 2
+        cells = _cells({column: batch.codes(column) for column in plan.groups}, len(values)) * (plan.unit + 1)
+        found += np.bincount(np.where(known, cells + positions, len(found) - 1), minlength=len(found))
+    return found, records
+
+
+def count_places(data: object, plan: GroupPlan) -> tuple[Wholes, int]:
+    """Return how many records lie at each position, as `place_counts` does, in one pass over the data."""
+    source = as_source(data)
+    if not hasattr(source, "count_places"):
+        raise SourceError(f"A {type(source).__name__} cannot count a column by places. Pass a frame, a file or lists.")
+    found, records = source.count_places(plan)
+    return found, records
+
+
 def added(parts: Sequence[tuple[Wholes, int]]) -> tuple[Wholes, int]:
     """Return the sums of several tables."""
     return sum((sums for sums, _ in parts[1:]), parts[0][0]), sum(records for _, records in parts)

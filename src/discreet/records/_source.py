@@ -41,6 +41,9 @@ class Source(Protocol):
     def sum_groups(self, plan: "GroupPlan") -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
 
+    def count_places(self, plan: "GroupPlan") -> tuple[Wholes, int]:
+        """Return how many records of every group lie at each position, then how many have no value; and all."""
+
     def sum_weights(self, plan: "WeightPlan") -> tuple[Wholes, int]:
         """Return weighted sums of a number in every group, and the number of records."""
 

@@ -21,7 +21,7 @@ from discreet._core.arrays import Counts
 from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowBatch
 from discreet.records._columns import Column
-from discreet.records._grouped_sums import GroupPlan, group_sums
+from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in, ordered
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
@@ -103,6 +103,11 @@ class SparkSource:
         """Return the sums of a number in every group, and the number of records."""
         found, records = self._sum_cells(plan.names, 3 * plan.cells, lambda batches: group_sums(batches, plan))
         return found.reshape(-1, 3), records
+
+    def count_places(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return how many records of every group lie at each position, then how many have no value; and all."""
+        last = plan.cells * (plan.unit + 1) + 1
+        return self._sum_cells(plan.names, last, lambda batches: place_counts(batches, plan))
 
     def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
         """Return weighted sums of a number in every group, and the number of records."""

@@ -21,7 +21,9 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Si
             "epsilon_per_unit replaces epsilon and delta: it is the epsilon for each unit of distance in the "
             "column. The epsilon for an arbitrary change, which the ledger is charged, follows from the bounds."
         )
-    maker = model_maker(declared.model, replace(study, size=_MANY, epsilon=1))  # as fine as the default cells
+    maker = model_maker(
+        declared.model, replace(study, size=_MANY, epsilon=1, is_per_unit=True)
+    )  # as fine as the default cells
     keys = {key: value for key, value in declared.further.items() if key in _TREE and key not in maker.keys}
     between = {key: value for key, value in declared.further.items() if key == _GROUPS and "quantiles" in maker.keys}
     if strange := sorted(set(declared.further) - set(maker.keys) - set(keys) - set(between)):

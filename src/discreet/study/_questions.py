@@ -134,7 +134,7 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
         return per_unit(declared, study, size)
     if (epsilon := declared.epsilon) is None:
         raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
-    asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon))
+    asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon, mechanism=declared.mechanism))
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
         _refuse_left(left, declared.model, asked, study)
