@@ -28,7 +28,7 @@ from discreet._core.arrays import Counts, Floats
 _FLAT = 1e-12  # slopes below this are 0 to all digits of the sums
 
 
-class Pairs(ABC):
+class CellPairs(ABC):
     """Pairs of cells with known sums of their counts."""
 
     @abstractmethod
@@ -44,7 +44,7 @@ class CellNoise(ABC):
     """The noisy counts of all cells, and their noise: independent, or given that it adds up to the total's."""
 
     @abstractmethod
-    def pairs(self, first: Counts, second: Counts, sums: Counts) -> Pairs:
+    def pairs(self, first: Counts, second: Counts, sums: Counts) -> CellPairs:
         """Return pairs of cells, given by their indices."""
 
     @property
@@ -65,7 +65,7 @@ class LaplaceCells(CellNoise):
     noisy: Counts
     rates: Floats
 
-    def pairs(self, first: Counts, second: Counts, sums: Counts) -> Pairs:
+    def pairs(self, first: Counts, second: Counts, sums: Counts) -> CellPairs:
         breaks = [own[first] for own in self.noisy] + [sums - own[second] for own in self.noisy]
         return _LaplacePairs(breaks, np.concatenate([self.rates, self.rates]), sums)
 
@@ -79,7 +79,7 @@ class LaplaceCells(CellNoise):
 
 
 @dataclass(eq=False)
-class _LaplacePairs(Pairs):
+class _LaplacePairs(CellPairs):
     breaks: Sequence[Counts]
     rates: Floats
     sums: Counts
@@ -134,7 +134,7 @@ class GaussianCells(CellNoise):
     noisy: Floats
     variance: float
 
-    def pairs(self, first: Counts, second: Counts, sums: Counts) -> Pairs:
+    def pairs(self, first: Counts, second: Counts, sums: Counts) -> CellPairs:
         return _GaussianPairs(self.noisy[first], self.noisy[second], self.variance, sums)
 
     @property
@@ -147,7 +147,7 @@ class GaussianCells(CellNoise):
 
 
 @dataclass(eq=False)
-class _GaussianPairs(Pairs):
+class _GaussianPairs(CellPairs):
     """With v = sigma^2: the weight of k is e^(a k - ((z_i - k)^2 + (z_j - s + k)^2) / 2v), a normal density in k.
 
     Its middle is (z_i + s - z_j + v a) / 2 and its variance v / 2.
