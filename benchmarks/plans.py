@@ -13,7 +13,7 @@ from figures import record
 
 import discreet as dc
 from discreet.cli._plan import Epsilons
-from discreet.mechanism import Sized, with_fields
+from discreet.mechanism import Mechanism, with_fields
 from discreet.planning import accuracy, accuracy_curve, epsilons_that_fit, solve_for_width, studies_for
 from discreet.study import Question
 
@@ -23,7 +23,7 @@ def line(words: str, seconds: float, goal: str) -> None:
     record(words, seconds, "CPU s", "", goal)
 
 
-def curve_of(question: Question) -> list[Sized]:
+def curve_of(question: Question) -> list[Mechanism]:
     """Return the mechanisms of the default curve, as `discreet plan --ask` makes it."""
     mechanism = question.mechanism
     epsilons = epsilons_that_fit(mechanism, Epsilons(question).values(None), studies_for(mechanism))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
+from discreet.mechanism import Sized
 from discreet_papers import as_published
 
 TWO, THREE = (0, 1), (0, 1, 2)
@@ -82,6 +83,7 @@ ACCEPTED: dict[str, tuple[int, ...]] = {
     "HellingerTable": ANY_TABLE,
     "JointHistograms": ANY_GRAPH,
     "LaplaceMoments": ANY_LINE,
+    "LaplaceTable": ANY_TABLE,
     "LaplaceUpdates": ANY_GRAPH,
     "MaximumPosterior": (0, 1),
     "MetricSums": (18, 23),
@@ -146,7 +148,8 @@ def made(kind: str, model: Any, size: int = 30) -> Any:
 
 def _made(kind: str, model: Any, size: int) -> Any:
     new: Any = dc.Mechanism.registered()[kind]
-    build = MAKERS.get(kind, lambda m, n: new(m, size=n, epsilon=1, **FACTS.get(kind, {})))
+    sized = issubclass(new, Sized)
+    build = MAKERS.get(kind, lambda m, n: new(m, **({"size": n} if sized else {}), epsilon=1, **FACTS.get(kind, {})))
     try:
         return build(model, SIZES.get(kind, size))
     except dc.DeclarationError:

@@ -72,7 +72,13 @@ _PARENTS = "rare event with two parents, n = 1,000, epsilon 1"
 _CELLS = "lognormal in 16 cells, n = 500, epsilon 1"
 _OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
 _NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
+_SECRET = "8 wards x 3, n epsilon = 50"
 MEASURED = {
+    "CategoriesPosterior.number_of_records": f"{NONE}; a number that is public",
+    "SecretSizePosterior: rows": "share of a cell: Zipf of 10 cells, n epsilon = 50",
+    "SecretSizePosterior.group_sizes": f"size of a group: {_SECRET}",
+    "SecretSizePosterior.number_of_records": f"number of records, measured: {_SECRET}",
+    "SecretSizePosterior.true_count": "count of a cell: Zipf of 10 cells, n epsilon = 50",
     "CategoriesPosterior: rows": _OWN_SUM,
     "CategoriesPosterior: rows of `table`": f"joint table: {_OWN_SUM}",
     "CategoriesPosterior: margins of `table`": f"joint table: {_OWN_SUM}",

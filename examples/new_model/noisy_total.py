@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from successes import Successes
 
 from discreet import DeclarationError
-from discreet.mechanism import Additive, Counts, Exact, NumbersT, Quantities, positive, whole, within_bounds
+from discreet.mechanism import Additive, Counts, Exact, NumbersT, Quantities, Sized, positive, whole, within_bounds
 from discreet.noise import Laplace
 
 
@@ -39,7 +39,7 @@ class Total(Quantities):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyTotal(Additive[Successes], kind="NoisyTotal"):
+class NoisyTotal(Additive[Successes], Sized[Successes], kind="NoisyTotal"):
     """A noisy total of successes: pure epsilon-DP under replacement of one record."""
 
     model: Successes

@@ -58,7 +58,7 @@ from discreet.regression import ConeMoments, LinearRegression
 from discreet.release import Release
 from discreet.server import Client
 from discreet.study import Question, Study
-from discreet.tables import Categories, GeometricHistogram
+from discreet.tables import Categories, GeometricHistogram, LaplaceTable
 from discreet.verification import audit, verify
 
 __all__ = [
@@ -81,6 +81,7 @@ __all__ = [
     "GeometricHistogram",
     "GeometricSums",
     "Guarantee",
+    "LaplaceTable",
     "Ledger",
     "LedgerError",
     "LinearRegression",

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 
 import discreet as dc
 from cone_twin import TwoNumbers
-from discreet.mechanism import Mechanism
+from discreet.mechanism import Mechanism, Sized
 from discreet.noise import has_density
 from discreet.privacy import rho_delta
 from discreet.release import mechanism_document, read_mechanism
@@ -28,6 +28,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 OUTPUTS, MISSING = 40_000, 1e-5  # this many outputs are listed at most, and what they leave out is less than this
 MORE_OUTPUTS = 100_000  # of moments, which are whole numbers on a grid
+MOST_RECORDS = 2  # where their number is secret
 LEVEL = 1e-5  # of the test that samples follow the likelihood; each setting has one literal seed
 
 
@@ -79,6 +80,10 @@ class Setting:
 
 def of(model: Any, size: int, epsilon: Any, seed: int, samples: int = 3000, **more: Any) -> Setting:
     return Setting(lambda kind: kind(model, size, epsilon, **more), seed, samples)
+
+
+def of_secret_number(model: Any, epsilon: Any, seed: int, samples: int = 3000, **more: Any) -> Setting:
+    return Setting(lambda kind: kind(model, epsilon, **more), seed, samples)
 
 
 def by(name: str, model: Any, seed: int, samples: int = 500, **more: Any) -> Setting:
@@ -142,6 +147,11 @@ TABLE: dict[str, list[Setting]] = {
     "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
+    "LaplaceTable": [
+        of_secret_number(COIN, 1, 92),
+        of_secret_number(THREE, 2, 93),
+        of_secret_number(COIN, 3, 94, total="1/3"),
+    ],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
     "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
     "GeometricSums": [of(SUMS, 3, 2, 72, squares="1/2"), of(GAPPED, 2, 16, 73, squares="1/2")],
@@ -217,14 +227,27 @@ class Listed:
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism = mechanism
-        sets = list(combinations_with_replacement(kinds_of_records(mechanism.model), mechanism.size))
+        is_sized, kinds = isinstance(mechanism, Sized), kinds_of_records(mechanism.model)
+        sizes = [mechanism.size] if is_sized else range(MOST_RECORDS + 1)
+        sets = [data for size in sizes for data in combinations_with_replacement(kinds, size)]
         rows = np.array([statistics_of(mechanism.model, data) for data in sets])
         self.tables, indices = np.unique(rows, axis=0, return_inverse=True)
         by_rest: dict[Any, set[int]] = {}
         for data, index in zip(sets, indices.ravel().tolist(), strict=True):
             for i in range(len(data)):
                 by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(index)
-        self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
+            if not is_sized:  # neighbours have a record more or less, so a data set is beside what it is the rest of
+                by_rest.setdefault(data, set()).add(index)
+        sums = self.tables.sum(axis=1)
+        self.pairs = sorted(
+            {
+                (i, j)
+                for beside in by_rest.values()
+                for i in beside
+                for j in beside
+                if i != j and (is_sized or sums[i] != sums[j])
+            }
+        )
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
         noise = getattr(mechanism, "noise", None)
         self.twin = None if noise is None or has_density(noise.structure) else TwoNumbers(mechanism)
@@ -343,19 +366,21 @@ def documents_keep_it(listed: Listed, _: Setting) -> None:
 def nonsense_is_refused(listed: Listed, _: Setting) -> None:
     mechanism, kind = listed.mechanism, type(listed.mechanism)
     kept = {field.name: getattr(mechanism, field.name) for field in fields(kind)}
-    wrong = [("size", value) for value in (0, -3, 2.5, True)] + [("epsilon", v) for v in (0, "-1", "nan", "inf", None)]
+    is_sized = isinstance(mechanism, Sized)
+    wrong: list[tuple[str, object]] = [("size", value) for value in (0, -3, 2.5, True) if is_sized]
+    wrong += [("epsilon", v) for v in (0, "-1", "nan", "inf", None)]
     for name, value in [*wrong, ("model", "a model")]:
         with pytest.raises(dc.DeclarationError):
             kind(**kept | {name: value})
     table = listed.tables[0]
-    secret = dc.Statistics(mechanism.model, table, records=mechanism.size)
+    secret = dc.Statistics(mechanism.model, table, records=int(table.sum()))
     with pytest.raises(dc.SecretError):
         mechanism.sample(secret, dc.SeededBits(1))
     for counts in (table[:-1], table.astype(float)):
         with pytest.raises(dc.DeclarationError):
             mechanism.sample(counts, dc.SeededBits(1))
     if not isinstance(mechanism.model, dc.LinearRegression):
-        for counts in (table * 2, table - 1):
+        for counts in (*([table * 2] if is_sized else []), table - table.max() - 1):
             with pytest.raises(dc.DeclarationError):
                 mechanism.sample(counts, dc.SeededBits(1))
     output = mechanism.sample(table, dc.SeededBits(1))

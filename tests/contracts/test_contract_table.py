@@ -75,7 +75,7 @@ def test_the_table_of_stated_over_true_is_printed(contracts: Any, capsys: pytest
         listed = contracts.listed(kind, number)
         what, stated, true, ratio = contracts.stated_over_true(listed)
         mechanism, size = listed.mechanism, f"{len(listed.tables)} data sets, {len(listed.outputs)} outputs"
-        facts = f"n = {mechanism.size}, epsilon = {float(mechanism.epsilon):g}"
+        facts = f"n = {getattr(mechanism, 'size', 'secret')}, epsilon = {float(mechanism.epsilon):g}"
         lines.append(f"{kind:26s} {facts:24s} {what:8s} {stated:<12.6g} / {true:<12.6g} = {ratio:<10.4g} {size}")
     with capsys.disabled():
         print("\nstated over true, by enumeration of the likelihood alone", *lines, sep="\n")

@@ -13,6 +13,7 @@ import pytest
 
 import discreet as dc
 from discreet.inference import why_unreadable
+from discreet.mechanism import Sized
 from discreet.planning import accuracy_curve, cell_variances
 from discreet.report._documents import document_of, write_csv
 from discreet.report.charts._posterior import posterior_chart
@@ -60,8 +61,9 @@ def asked(mechanism: Any, folder: Path) -> object:
     """Return what a study makes of a question about this model that names this mechanism."""
     path = folder / "study.toml"
     keys = "".join(f"{name} = {value}\n" for name, value in declared(mechanism))
+    number = f"size = {SIZE}" if isinstance(mechanism, Sized) else 'neighbours = "add or remove"'
     path.write_text(
-        f'[data]\npath = "x.csv"\nsize = {SIZE}\n[budget]\nepsilon = "9"\ndelta = "0.1"\nledger = "x.db"\n'
+        f'[data]\npath = "x.csv"\n{number}\n[budget]\nepsilon = "9"\ndelta = "0.1"\nledger = "x.db"\n'
         f"{''.join(columns(mechanism.model))}[questions.q]\n{keys}",
         "utf-8",
     )
@@ -129,7 +131,7 @@ def test_every_verb_works_or_refuses_in_words(kind: str, place: int, tmp_path: P
         warnings.simplefilter("ignore")
         for verb, ask in before(mechanism, tmp_path).items():
             assert works_or_refuses(ask), verb
-        counts = counts_of(mechanism.model, mechanism.size, np.random.default_rng(20261117))
+        counts = counts_of(mechanism.model, SIZE, np.random.default_rng(20261117))
         release = dc.simulate(mechanism, counts, dc.SeededBits(8))
         if why_unreadable(mechanism) is not None:
             assert in_words(str(why_unreadable(mechanism)))

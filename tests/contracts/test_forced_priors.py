@@ -47,9 +47,9 @@ def drawing_kinds(table: Any) -> dict[str, type[Sized]]:
     return {kind: type(m) for kind, m in made.items() if isinstance(m.evidence(np.zeros(0, dtype=np.int64)), Draw)}
 
 
-def ways(kind: type[Sized], model: Any) -> dict[str, Callable[[], Sized]]:
+def ways(kind: type[Sized], model: Any) -> dict[str, Callable[[], Any]]:
     """Return every way to make a draw of this kind about a model from the facts above."""
-    found: dict[str, Callable[[], Sized]] = {}
+    found: dict[str, Callable[[], Any]] = {}
     for name, make in constructors_of(kind).items():
         asked = {n: p for n, p in signature(make).parameters.items() if n != "model"}
         known = {n: FACTS[n] for n, p in asked.items() if n in FACTS and (p.default is Parameter.empty or n == "delta")}

@@ -160,7 +160,8 @@ def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
     mechanism = dc.choices.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
     release = dc.simulate(mechanism, [25, 15, 10], dc.SeededBits(6))
     tables = np.array(list(compositions(50, 3)))[::100]
-    found = dc.infer(release).solutions[0].counts.log_weights(tables)
+    counts: Any = dc.infer(release).solutions[0].counts
+    found = counts.log_weights(tables)
     wanted = DIE.log_evidence(tables) + mechanism.log_prob(release.counts, tables)
     assert found == pytest.approx(wanted, rel=1e-9)
 

@@ -154,6 +154,10 @@ def of(model: Any, size: int, epsilon: Any, **more: Any) -> Callable[[Any], Any]
     return lambda kind: kind(model, size, epsilon, **more)
 
 
+def of_secret_number(model: Any, epsilon: Any, **more: Any) -> Callable[[Any], Any]:
+    return lambda kind: kind(model, epsilon, **more)
+
+
 def by(name: str, model: Any, **more: Any) -> Callable[[Any], Any]:
     return lambda kind: getattr(kind, name)(model, **more)
 
@@ -215,6 +219,10 @@ SUMS = [
 CASES: dict[str, list[Case]] = {
     "GeometricHistogram": NOISY,
     "DiscreteLaplaceCounts": LAPLACE,
+    "LaplaceTable": [
+        Case(of_secret_number(COIN, "1.5"), OF_COIN, box((-16, 18), (-16, 18)), 1e-8),
+        Case(of_secret_number(COIN, 4, total="1/2"), OF_COIN, box((-9, 11), (-9, 11), (-9, 11)), 1e-6),
+    ],
     "DiscreteGaussianHistogram": [
         Case(of(COIN, 2, 1, delta="0.01"), OF_COIN, tied(2, box((-20, 22)))),
         Case(of(THREE, 2, 2, delta="0.1"), OF_THREE, tied(2, box((-10, 12), (-10, 12)))),
@@ -363,12 +371,19 @@ class Listed:
     def __init__(self, mechanism: Any, case: Case) -> None:
         self.mechanism, self.case = mechanism, case
         places = range(len(case.records))
-        self.sets = list(product(places, repeat=mechanism.size))
-        found = np.array([statistics_of(mechanism.model, self._rows(each)) for each in self.sets])
+        self.is_sized = hasattr(mechanism, "size")
+        sizes = [mechanism.size] if self.is_sized else [0, 1, 2]
+        self.sets = [each for size in sizes for each in product(places, repeat=size)]
+        found = np.array([self._statistics(each) for each in self.sets])
         self.statistics, own = np.unique(found, axis=0, return_inverse=True)
         self.law_of = dict(zip(self.sets, own.ravel().tolist(), strict=True))
         outputs = around(self.statistics, case.outputs) if isinstance(case.outputs, int) else case.outputs
         self.logs = np.stack([log_prob(mechanism, outputs, row) for row in self.statistics])
+
+    def _statistics(self, chosen: Sequence[int]) -> Counts:
+        if not chosen:  # nobody; what a table without rows counts is tested for every source
+            return np.zeros(len(self.mechanism.model.cells), dtype=np.int64)
+        return statistics_of(self.mechanism.model, self._rows(chosen))
 
     def _rows(self, chosen: Sequence[int]) -> list[Mapping[str, Any]]:
         rows: list[Mapping[str, Any]] = []
@@ -378,9 +393,13 @@ class Listed:
         return rows or [{"id": None, "x": None}]  # a table without rows has no columns
 
     def neighbours(self) -> set[tuple[int, int]]:
-        """Return all pairs of laws whose data sets differ in one record, both ways."""
+        """Return all pairs of laws whose data sets differ in one record, which is replaced or is absent, both ways."""
         found = set()
-        for data in self.sets:
+        for data in self.sets if not self.is_sized else ():
+            for place in range(len(data)):
+                rest = self.law_of[data[:place] + data[place + 1 :]]
+                found |= {(self.law_of[data], rest), (rest, self.law_of[data])}
+        for data in self.sets if self.is_sized else ():
             for place, other in product(range(len(data)), range(len(self.case.records))):
                 changed = (*data[:place], other, *data[place + 1 :])
                 found.add((self.law_of[data], self.law_of[changed]))
@@ -477,9 +496,9 @@ class Noting:
     def __init__(self, kind: Any) -> None:
         self.kind, self.asked = kind, Fraction(0)
 
-    def __call__(self, model: Any, size: int, epsilon: Any, **more: Any) -> Any:
-        self.asked = Fraction(epsilon)
-        return self.kind(model, size, epsilon, **more)
+    def __call__(self, model: Any, *size_and_epsilon: Any, **more: Any) -> Any:
+        self.asked = Fraction(size_and_epsilon[-1])
+        return self.kind(model, *size_and_epsilon, **more)
 
     def tempered(self, model: Any, **more: Any) -> Any:
         self.asked = Fraction(more["epsilon"])
@@ -535,8 +554,9 @@ class Doubled:
     def __init__(self, kind: Any) -> None:
         self.kind = kind
 
-    def __call__(self, model: Any, size: int, epsilon: Any, **more: Any) -> Any:
-        return self.kind(model, size, 2 * Fraction(epsilon), **more)
+    def __call__(self, model: Any, *size_and_epsilon: Any, **more: Any) -> Any:
+        *size, epsilon = size_and_epsilon
+        return self.kind(model, *size, 2 * Fraction(epsilon), **more)
 
 
 @pytest.mark.parametrize("kind", sorted(set(CASES) - {"PosteriorSampling", "NetworkSampling", "RateTruncation"}))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
+from discreet.mechanism import sized
 from discreet.study import template
 from survey import STUDY, SURVEY, survey_in
 
@@ -70,7 +71,7 @@ MISTAKES = [
     ("size = 6", "size = 0", "size"),
     ("size = 6", 'size = "six"', "Expected `int`"),
     ("size = 6", "sise = 6", "sise"),
-    ("size = 6", "", "missing required field `size`"),
+    ("size = 6", "", "data.size is missing"),
     ("[budget]", "[budgett]", "budgett"),
     ('epsilon = "2"', 'epsilon = "-2"', "budget.epsilon"),
     ('epsilon = "0.5"', 'epsilon = "nan"', "epsilon"),
@@ -134,7 +135,7 @@ def test_the_template_is_a_study_once_it_is_filled_in(tmp_path: Path) -> None:
         uncommented.replace("\n[columns]\n", "\n").replace("\n[questions]\n", "\n").replace("size = 0 ", "size = 9 ")
     )
     (tmp_path / "study.toml").write_text(uncommented)
-    assert dc.Study(tmp_path / "study.toml").question("first-question").mechanism.size == 9
+    assert sized(dc.Study(tmp_path / "study.toml").question("first-question").mechanism).size == 9
 
 
 def test_next_quarter_charges_the_same_ledger_under_its_own_name(study: dc.Study, tmp_path: Path) -> None:

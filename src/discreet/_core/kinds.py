@@ -27,6 +27,7 @@ KINDS: dict[str, dict[str, str]] = {
         "HellingerSmoothProved": "discreet.choices._hellinger",
         "JointHistograms": "discreet.networks._table_mechanisms",
         "LaplaceMoments": "discreet.regression._mechanisms",
+        "LaplaceTable": "discreet.tables._secret_size_mechanisms",
         "MaximumPosterior": "discreet.choices._maximum_posterior",
         "MetricSums": "discreet.numbers._sums_mechanisms",
         "NetworkMaximum": "discreet.choices._network_maximum",
@@ -88,6 +89,7 @@ POSTERIORS: dict[str, str] = {
     "discreet.programs._inference.ModelSolution": "discreet.programs._posterior",
     "discreet.programs.families._inference.FamilySolution": "discreet.programs.families._posterior",
     "discreet.regression._inference.MomentSolution": "discreet.regression._posterior",
+    "discreet.tables._secret_size.SecretSizeSolution": "discreet.tables._secret_size",
     "discreet.tables._solution.TableSolution": "discreet.tables._posterior",
 }
 """The module of the posterior that shows a kind of result."""

@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from discreet._core.errors import SourceError
 from discreet.cli._screen import show_table
+from discreet.inference import SecretNumber
 from discreet.numbers import BoundedNumber, Persons
 from discreet.records import (
     CATCH_ALL,
@@ -171,8 +172,10 @@ def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[Leve
     return levels, [NumberMatch(*each) for each in zip(bounds.values(), found[len(columns) :], strict=True)]
 
 
-def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int) -> SizeMatch:
+def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int | SecretNumber) -> SizeMatch:
     """Return whether there are as many records as declared; where persons are declared, no more ids than persons."""
+    if isinstance(size, SecretNumber):
+        return SizeMatch(True, {"records": records}, [f"{records} records: secret, do not copy it into the study."])
     for question in questions:
         if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
             return _sizes_of_persons(source, question.model.persons, question.bounds[0], records)

@@ -20,7 +20,7 @@ from discreet.verification import Certificate, audit, verify
 
 def compare_mechanisms(question: Question, level: float, studies: int | None, plot: Path | None, as_json: bool) -> None:
     """Rank the mechanisms that could publish a question."""
-    mechanism, guarantee = question.mechanism, question.mechanism.guarantee
+    mechanism, guarantee = sized(question.mechanism), question.mechanism.guarantee
     with working("comparing all mechanisms", as_json):
         ranking = compare(mechanism.model, mechanism.size, guarantee.epsilon, guarantee.delta, level, studies)
     if plot is not None:
@@ -35,7 +35,7 @@ def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_
     """Put the mechanism in a file to the test: its distribution by `verify`, its sampler by `audit`."""
     mechanism = read_mechanism_file(path)
     with working("comparing neighbours and drawing", as_json):
-        certificate, found = _certificate(mechanism, patience), audit(sized(mechanism), draws, patience=patience)
+        certificate, found = _certificate(mechanism, patience), audit(mechanism, draws, patience=patience)
     if plot is not None:
         charts.render(charts.audit_chart([(type(mechanism).__name__, found)]), plot)
     if as_json:

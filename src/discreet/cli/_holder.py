@@ -82,7 +82,7 @@ def check(study: Path, strict: bool, as_json: bool) -> None:
     with working("counting", as_json):
         levels, numbers = matches_of(source, questions)
         records = int((levels or numbers)[0].match.counts.sum())
-        size = sizes_of(source, questions, records, declared.size)
+        size = sizes_of(source, questions, records, declared.number)
     problems = [problem for column in levels for problem in column.problems()]
     problems += [problem for number in numbers for problem in number.problems()]
     declared.note_check()
@@ -123,7 +123,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     with working("inferring from a simulated study", as_json), warnings.catch_warnings():
         for category in (LittleInformationWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
-        posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
+        posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed, question.about)
     return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 
 

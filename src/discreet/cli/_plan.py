@@ -25,7 +25,7 @@ from discreet.cli._screen import (
 )
 from discreet.inference import PROBABILITY, percent_text
 from discreet.mathematics.distributions import tails
-from discreet.mechanism import HasMissingValue, with_fields
+from discreet.mechanism import HasMissingValue, Sized, both_promises, sized, with_fields
 from discreet.planning import (
     Accuracy,
     Curve,
@@ -192,7 +192,7 @@ def _plan_all(study: Study, level: float, studies: int | None, patience: float, 
                 raise DeclarationError(f"it cannot be read: {why}")
             require_quick(question.mechanism, patience)
             with working(f"simulating {question.name}", as_json):
-                curve = accuracy_curve([question.mechanism], level, studies, patience=patience)
+                curve = accuracy_curve([question.mechanism], level, studies, patience=patience, about=question.about)
         except DiscreetError as problem:
             documents.append({**_facts(question), "not_planned": str(problem)})
             if not as_json:
@@ -202,7 +202,13 @@ def _plan_all(study: Study, level: float, studies: int | None, patience: float, 
         if not as_json:
             (found,) = curve.points
             _show_rows(f"{question.name}: {question.label}", found)
-            say(f"{found.stated}: {found.sentence}.", *_noise_words(found), *announced(question), "")
+            say(
+                f"{found.stated}: {found.sentence}.",
+                *_noise_words(found),
+                *_promises(question),
+                *announced(question),
+                "",
+            )
     if as_json:
         return show_json({"questions": documents})
     return say("Other epsilons and sizes, and what a width needs: discreet plan STUDY --ask NAME")
@@ -226,6 +232,12 @@ def _plan_one(
             f"{question.name!r} cannot be published as it is, as no inference method supports it: {question.refusal}. "
             "Nothing was planned."
         )
+    if sizes and not isinstance(mechanism, Sized):
+        raise DeclarationError(
+            f"--sizes needs a public number of records, and {question.name!r} keeps it secret. Nothing was planned. "
+            f"Write "
+            "another guess as about = 5000 in [data]."
+        )
     if width is not None:
         check_width(mechanism, width)
     require_quick(mechanism, patience)
@@ -233,7 +245,7 @@ def _plan_one(
     epsilons = named.values(written)
     if written is None:
         epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
-    simulations = Simulations(level, patience=patience)
+    simulations = Simulations(level, patience=patience, about=question.about)
     with working("simulating studies", as_json):
         curve = simulations.curve([with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons], count)
         others = [with_fields(mechanism, size=size) for size in sizes]
@@ -254,6 +266,7 @@ def _plan_one(
     found = stated or curve.points[-1]
     say(*named.sentence, *(each.words for each in (*curve.refused, *resized.refused)))
     say(f"{found.stated}: {found.sentence}.", found.method, *_noise_words(found), *_bounds_words(question))
+    say(*_promises(question))
     if wished:
         say(*_wishes(wished, named, question))
     return say(*chosen_by(question), *announced(question), *([] if plot is None else [f"Wrote {plot}."]))
@@ -327,6 +340,12 @@ def _noise_words(found: Accuracy) -> list[str]:
     return words
 
 
+def _promises(question: Question) -> list[str]:
+    """Say what is promised about being in the data, and about what a record says, where the former is secret."""
+    promises = both_promises(question.mechanism, question.unit.rows)
+    return [] if promises is None else [f"{promises[0].upper()}{promises[1:]}."]
+
+
 def _bounds_words(question: Question) -> list[str]:
     if not question.bounds:
         return []
@@ -339,18 +358,22 @@ def _bounds_words(question: Question) -> list[str]:
 def _wished(question: Question, width: float, simulations: Simulations, studies: int) -> dict[str, float | None]:
     """Return a desired width with the epsilon and the size that give it."""
     needed = simulations.solve_for_width(question.mechanism, width, "epsilon", studies)
-    size = simulations.solve_for_width(question.mechanism, width, "size", studies)
+    is_secret = question.about is not None
+    size = None if is_secret else simulations.solve_for_width(question.mechanism, width, "size", studies)
     return {"width": width, "epsilon_needed": needed, "size_needed": None if size is None else int(size)}
 
 
 def _wishes(wished: dict[str, float | None], named: Epsilons, question: Question) -> list[str]:
     width, needed, records = wished["width"], wished["epsilon_needed"], wished["size_needed"]
     first = f"about {named.words(needed)}" if needed else "no epsilon is enough; more records are needed"
-    most = f"even {largest_size(question.mechanism):,.0f} records are not enough"
+    if question.about is not None:
+        return [f"Mean width {width:g} with about {question.about} records: {first}."]
+    own = sized(question.mechanism)
+    most = f"even {largest_size(own):,.0f} records are not enough"
     second = f"about {records:.0f} records" if records else most
     stated = float(question.mechanism.guarantee.epsilon)
     return [
-        f"Mean width {width:g} with {question.mechanism.size} records: {first}.",
+        f"Mean width {width:g} with {own.size} records: {first}.",
         f"Mean width {width:g} at {named.words(stated, '.6g')}: {second}.",
     ]
 

@@ -36,6 +36,7 @@ from discreet.inference._infer import infer
 from discreet.inference._infer import infer_many as infer_many
 from discreet.inference._known_sum import MANY as MANY
 from discreet.inference._known_sum import MOST_WAVES as MOST_WAVES
+from discreet.inference._known_sum import Beside as Beside
 from discreet.inference._known_sum import KnownSum as KnownSum
 from discreet.inference._known_sum import TotalDistribution as TotalDistribution
 from discreet.inference._latent_counts import LOST as LOST
@@ -75,10 +76,12 @@ from discreet.inference._problem import (
 from discreet.inference._problem import Feature as Feature
 from discreet.inference._problem import Observed as Observed
 from discreet.inference._problem import Published as Published
+from discreet.inference._problem import SecretNumber as SecretNumber
 from discreet.inference._problem import SolvesInTurn as SolvesInTurn
 from discreet.inference._problem import announcement as announcement
 from discreet.inference._problem import in_order as in_order
 from discreet.inference._problem import not_read as not_read
+from discreet.inference._problem import number_of_records as number_of_records
 from discreet.inference._problem import require as require
 from discreet.inference._protocols import ANSWERS as ANSWERS
 from discreet.inference._protocols import HasCriticism as HasCriticism
@@ -133,6 +136,9 @@ from discreet.inference._sampled_tables import TablesTarget as TablesTarget
 from discreet.inference._sampled_tables import chains_for as chains_for
 from discreet.inference._sampled_tables import longest_for as longest_for
 from discreet.inference._sampled_tables import sweeps_for as sweeps_for
+from discreet.inference._secret_number import NO_END as NO_END
+from discreet.inference._secret_number import CountsOfSecretNumber as CountsOfSecretNumber
+from discreet.inference._secret_number import LogNumber as LogNumber
 from discreet.inference._table_counts import Split as Split
 from discreet.inference._table_counts import TableCounts as TableCounts
 from discreet.inference._tempered_evidence import tempered_evidence as tempered_evidence

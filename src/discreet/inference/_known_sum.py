@@ -31,7 +31,7 @@ What is left out is bounded (`error`), each part over the probability of the sum
 - rounding, to first order: 4e-16 for each transform and product.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -60,7 +60,9 @@ _SHORT = 600  # a circle of this length costs less than finding out whether a sh
 _BLOCK = 2_000_000  # numbers that are worked on together
 _HELD = 128  # cells of which draws hold the distributions of what is before them
 _HIDDEN = 1e-3  # a total of a probability this far below the largest is too far from the mean to be read
+_HIDDEN_IN_ALL = 1e-7  # the same where the total has a distribution, whose largest weight may lie away from the sum
 _TINY = 1e-150  # stands for a transform that is zero: products with it vanish, and may be divided by it
+_FAINT = 1e-14  # sums of such a share of the likeliest are left out where sums of groups are listed side by side
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of distributions
 _LEAST = 1e-290  # weights below are zero where sums are direct: products of two of them would be anyway
 _STEEPEST = 50.0  # tilts of direct sums
@@ -397,7 +399,8 @@ class KnownSum:
         """
         if self._pair is not None:
             return self._lost_of_pair
-        known = (self.left_outside < self.mass) & (self.mass * (1 + 4 * self._spreads) > _HIDDEN)
+        hidden = _HIDDEN if len(self.total.log_weights) == 1 else _HIDDEN_IN_ALL
+        known = (self.left_outside < self.mass) & (self.mass * (1 + 4 * self._spreads) > hidden)
         return np.where(known, self.left_outside / np.where(known, self.mass, 1.0), np.inf)
 
     @property
@@ -532,6 +535,28 @@ class KnownSum:
         )  # at s: sum_t goal(t) distribution(t + s)
         return np.asarray(correlated)
 
+    def beside(self, group: Counts) -> "Beside":
+        """Return P(sum of `group` cells, sum of all others), where the total is not known, in blocks of rows."""
+        first, last = self._rest[0], self._rest[0] + len(self.total.log_weights) - 1
+        found, least = [], []
+        for own in (group, self.times - group):
+            length, middle = self._wide.length, int(self.means[0] @ own)
+            steps = middle - length // 2 + np.arange(length)
+            steps = steps[(steps >= 0) & (steps <= min(last, (self.width - 1) * int(own.sum())))]
+            chances = self._distribution_of(own)[steps % length]
+            (kept,) = np.nonzero(chances > _FAINT * chances.max())
+            found.append(chances[kept[0] : kept[-1] + 1])
+            least.append(int(steps[kept[0]]))
+        goal, beyond = np.exp(self._log_goal[0][0]), last - first
+
+        def rows(start: int, end: int) -> Floats:
+            totals = sum(least) - first + np.arange(start, end)[:, None] + np.arange(len(found[1]))
+            inside = np.where((totals >= 0) & (totals <= beyond), goal[np.clip(totals, 0, beyond)], 0.0)
+            return np.asarray(found[0][start:end, None] * found[1] * inside)
+
+        bases = [int(self.first[0] @ own) + step for own, step in zip((group, self.times - group), least, strict=True)]
+        return Beside(bases[0], bases[1], len(found[0]), len(found[1]), rows)
+
     def pair(
         self, one: Counts, two: Counts, sums: tuple[Counts, Counts], trim: float
     ) -> tuple[tuple[Counts, Counts, Floats], float]:
@@ -592,6 +617,29 @@ class KnownSum:
             )
             for index in reversed(range(len(cells))):
                 yield number * _HELD + index, distributions[index]
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Weights of pairs (first + row, least_rest + column): a sum beside that of all others, some rows at a time."""
+
+    first: int
+    least_rest: int
+    sums: int
+    rests: int
+    rows: Callable[[int, int], Floats]
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield all rows, in blocks that fit into memory."""
+        size = max(1, _BLOCK // self.rests)
+        for start in range(0, self.sums, size):
+            yield self.rows(start, min(start + size, self.sums))
+
+    @property
+    def whole(self) -> Floats:
+        """Return all probabilities."""
+        weights = np.concatenate(list(self.blocks()))
+        return np.asarray(weights / weights.sum())
 
 
 def drawn_steps(weights: Floats, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:

@@ -93,6 +93,8 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
     releases: tuple[Release[ModelT], ...]
     size: int
     own_records = 0
+    about = ""
+    """'about ' where `size` is secret, and what is written there was read from what was published."""
 
     def __init_subclass__(cls, shows: type | None = None) -> None:
         super().__init_subclass__()

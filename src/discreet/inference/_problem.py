@@ -38,7 +38,6 @@ from discreet.mechanism import (
     ModelT,
     Sized,
     TakesPrior,
-    sized,
     tables_of,
 )
 
@@ -105,7 +104,7 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
         found = list(releases)
     first = found[0]
     for other in releases:
-        facts = [(sized(r.mechanism).size, r.simulated) for r in (first, other)]
+        facts = [(number_of_records(r.mechanism), r.simulated) for r in (first, other)]
         if facts[0] != facts[1] or not (are_same(other, first) or _are_margins(other.model, first.model)):
             raise DeclarationError(
                 f"{first.label!r} and {other.label!r} do not publish the same counts, moments of the same records, or "
@@ -176,9 +175,20 @@ class Observed(ABC):
         return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
+@dataclass(frozen=True)
+class SecretNumber:
+    """The number of records is secret; beforehand every number 0, 1, 2, ... is as likely as any other."""
+
+
+def number_of_records(mechanism: Mechanism) -> int | SecretNumber:
+    """Return the public number of records behind a mechanism, or that it is secret."""
+    return mechanism.size if isinstance(mechanism, Sized) else SecretNumber()
+
+
 class Feature(Enum):
     """What a problem may have that a solver must be made for."""
 
+    SECRET_NUMBER = "a secret number of records"
     MARGINS = "releases of margins of the problem's tables"
     OWN_ROWS = "rows of one table with different priors"
     PROGRAM = "a program that says how the cells of a table come about"
@@ -186,14 +196,15 @@ class Feature(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Problem(Generic[ModelT]):
-    """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
+    """What is to be read: outputs about the same records, under a model with the reader's prior.
 
+    `number` is how many records there are, or that this is secret.
     `prior` is the reader's where it is not part of the model: the distribution of a family's parameter. `seed` makes
     sampled solutions repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
     """
 
     model: ModelT
-    size: int
+    number: int | SecretNumber
     observed: tuple[Observed, ...]
     prior: object = None
     seed: int = 0
@@ -211,15 +222,25 @@ class Problem(Generic[ModelT]):
             for r in releases
         )
         if prior is None or not isinstance(first.model, TakesPrior):
-            return Problem(first.model, sized(first.mechanism).size, observed, prior, work_limit=work_limit)
+            return Problem(first.model, number_of_records(first.mechanism), observed, prior, work_limit=work_limit)
         from discreet.inference._prior_strengths import model_under  # it imports this module
 
-        return Problem(model_under(first, prior), sized(first.mechanism).size, observed, work_limit=work_limit)
+        return Problem(model_under(first, prior), number_of_records(first.mechanism), observed, work_limit=work_limit)
 
     @classmethod
-    def before(cls, mechanism: Sized) -> "Problem":
+    def before(cls, mechanism: Mechanism) -> "Problem":
         """Return the problem of a reader who will have one output of a mechanism, before it is drawn."""
-        return Problem(mechanism.model, mechanism.size, (Observed.before(mechanism),))
+        return Problem(mechanism.model, number_of_records(mechanism), (Observed.before(mechanism),))
+
+    @property
+    def size(self) -> int:
+        """Return the number of records, which must be public."""
+        if isinstance(self.number, SecretNumber):
+            raise DeclarationError(
+                f"{self.label!r} keeps the number of records secret, and this solver needs a public one. Nothing was "
+                "read."
+            )
+        return self.number
 
     @property
     def label(self) -> str:
@@ -240,6 +261,7 @@ class Problem(Generic[ModelT]):
     def features(self) -> frozenset[Feature]:
         """Return what only some solvers handle."""
         found = {
+            Feature.SECRET_NUMBER: isinstance(self.number, SecretNumber),
             Feature.MARGINS: any(each.is_margin for each in self.observed),
             Feature.OWN_ROWS: isinstance(self.model, HasOwnRows),
             Feature.PROGRAM: isinstance(self.model, HasProgram),
@@ -382,14 +404,13 @@ def rejection_of(problem: Problem) -> str | None:
         else:
             return None
     if not reasons and not too_much:
-        return f"no inference is known for a {type(problem.model).__name__}"
+        features = " and ".join(sorted(feature.value for feature in problem.features))
+        return f"no inference is known for a {type(problem.model).__name__}" + (f" with {features}" if features else "")
     return too_much[-1] if too_much else sorted(reasons, key=lambda each: not each[0])[-1][1]
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
     """Return why a release by this mechanism could not be read, or None if it can; public facts alone decide."""
-    if not isinstance(mechanism, Sized):
-        return f"{type(mechanism).__name__} keeps the number of records secret, and inference needs a public one"
     return rejection_of(Problem.before(mechanism))
 
 
@@ -460,7 +481,7 @@ def patience_for(work: CostEstimate) -> str:
     return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
 
 
-def exactness_of(mechanism: Sized) -> Exactness | None:
+def exactness_of(mechanism: Mechanism) -> Exactness | None:
     """Return how well a release by this mechanism will be read, or None if it cannot be."""
     solver = solver_for(Problem.before(mechanism))
     return None if solver is None else solver.exactness
@@ -473,7 +494,7 @@ _WORTH_SAYING = 30.0  # seconds from which on readers are told beforehand
 
 def announcement(mechanism: Mechanism) -> str | None:
     """Say beforehand how long inference from a release will take, if it may take long; by public facts alone."""
-    if not isinstance(mechanism, Sized) or (solver := solver_for(problem := Problem.before(mechanism))) is None:
+    if (solver := solver_for(problem := Problem.before(mechanism))) is None:
         return None
     cost = solver.cost(problem)
     if (most := cost.operations * OPERATION) < _WORTH_SAYING:
@@ -500,7 +521,7 @@ def duration(seconds: float) -> str:
 _MINUTES = 100.0  # seconds from which on times are given in minutes
 
 
-def why_not_exact(mechanism: Sized) -> str | None:
+def why_not_exact(mechanism: Mechanism) -> str | None:
     """Return why a release by this mechanism will not be read exactly, or None if it will."""
     problem = Problem.before(mechanism)
     exact = [solver for solver in solvers_of(problem) if solver.exactness is Exactness.EXACT]

@@ -54,7 +54,7 @@ def heading(posterior: "Posterior") -> str:
     labels = "; ".join(dict.fromkeys(release.label for release in releases))
     epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in releases)
     who = releases[0].model.protects.removeprefix("one ")
-    return f"{labels}: {posterior.size} {who}s, epsilon = {epsilons}"
+    return f"{labels}: {posterior.about}{posterior.size} {who}s, epsilon = {epsilons}"
 
 
 def sources_line(posterior: "Posterior") -> str:
@@ -67,7 +67,9 @@ def sources_line(posterior: "Posterior") -> str:
             f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in columns_of_levels(r.model))})"
             for r in posterior.releases
         ]
-        read = f"Read together, as likelihoods of the same {posterior.size} records: {'; '.join(each)}."
+        read = (
+            f"Read together, as likelihoods of the same {posterior.about}{posterior.size} records: {'; '.join(each)}."
+        )
     return " ".join(filter(None, [read, forced_prior_line(posterior), own_records_line(posterior)]))
 
 

@@ -3,6 +3,7 @@
 SOLVERS: dict[str, tuple[str, ...]] = {
     "discreet.tables._model.Categories": (
         "discreet.tables._solver.TablesSolver",
+        "discreet.tables._secret_size.SecretSizeSolver",
         "discreet.tables._tree_solver.TreeTablesSolver",
         "discreet.tables._enumeration.EnumerationSolver",
         "discreet.tables._importance_solver.WeightedTablesSolver",

@@ -11,6 +11,7 @@ from discreet.ledger._entries import account_of as account_of
 from discreet.ledger._entries import paid as paid
 from discreet.ledger._heads import Head, check_witness
 from discreet.ledger._ledger import Ledger
+from discreet.ledger._ledger import other_neighbours as other_neighbours
 from discreet.ledger._ledger import shortfall as shortfall
 from discreet.ledger._lines import PUBLISHED as PUBLISHED
 from discreet.ledger._lines import Filter, LedgerLine, lines_of

@@ -95,8 +95,10 @@ class Ledger(NotebookRepr):
         `Unit(words, rows)` states how many rows a unit may have; otherwise the first charge fixes that. `groups` names
         disjoint groups of public size about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public
         who belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two
-        records, and the two largest groups count. With `per="quarter"` at most `allowance` of epsilon is spent in any
-        quarter. With a `metric`, epsilon is per unit of distance, and only releases under that metric are accepted.
+        records, and the two largest groups count. With ADD_OR_REMOVE the number of records is secret too, groups may be
+        of secret size, and the largest group counts; only releases that hide whether someone is there are accepted.
+        With `per="quarter"` at most `allowance` of epsilon is spent in any quarter. With a `metric`, epsilon is per
+        unit of distance, and only releases under that metric are accepted.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
         is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(groups, tuple) and not groups
@@ -147,13 +149,16 @@ class Ledger(NotebookRepr):
             created = self._chain.created = self._chain.created or entry_at(connection, 1).body
             rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
             within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
-            if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):
+            if (why := other_neighbours(created, guarantee)) is not None:
+                raise PublishError(f"Cannot publish {label!r}: {why} Nothing was published and nothing was charged.")
+            is_replaced = guarantee.adjacency in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE)
+            if created["unit"] != unit or not (within or is_replaced):
                 raise PublishError(other_unit(label, created, unit, guarantee))
             if group is not None:
                 check_group(label, group, created["groups"])
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
                 raise PublishError(f"Cannot publish {label!r}: a cost cannot be negative. Nothing was charged.")
-            is_plain = group or neighbours is Adjacency.REPLACE_ONE
+            is_plain = group or neighbours in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE)
             charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
             account, cost = group or EVERYONE, cost_of(rule, *charged)
             if rule is Accountant.METRIC:
@@ -461,6 +466,27 @@ def shortfall(
 def change_in_words(adjacency: Adjacency, unit: str) -> str:
     """Return a change of the data in words; of other units the adjacency says which records they are made of."""
     return adjacency.words(PERSON if unit == PERSON else RECORD)
+
+
+def other_neighbours(created: Body, guarantee: Guarantee) -> str | None:
+    """Say why a ledger cannot account for a release because their neighbours differ; None if it can.
+
+    Whether a record is there at all, and what it says, are two promises. Neither ledger adds up the other's.
+    """
+    hides, asked = (each is Adjacency.ADD_OR_REMOVE for each in (Adjacency(created["adjacency"]), guarantee.adjacency))
+    if hides == asked:
+        return None
+    if hides:
+        return (
+            "this ledger protects whether someone is in the data ('add or remove one record'), and the release would "
+            "not: it takes the number of records as public. Choose a mechanism that keeps the number of records "
+            "secret, such as LaplaceTable, or a ledger of its own for neighbours that replace one record."
+        )
+    return (
+        "the release hides whether someone is in the data ('add or remove one record'), but this ledger adds up what "
+        f"is said of records whose number is public ({created['adjacency']!r}). Use a ledger that was created with "
+        "adjacency='add or remove one record', or a mechanism of a public number of records."
+    )
 
 
 def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:

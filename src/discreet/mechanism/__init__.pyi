@@ -1,6 +1,7 @@
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.exact import Exact, exact, positive, probability, whole
 from discreet.mechanism._additive import MOST_EPSILON as MOST_EPSILON
+from discreet.mechanism._additive import MOST_RECORDS as MOST_RECORDS
 from discreet.mechanism._additive import Additive, within_bounds
 from discreet.mechanism._additive import noise_epsilon as noise_epsilon
 from discreet.mechanism._events import Cell
@@ -38,6 +39,7 @@ from discreet.mechanism._mechanism import OutputSpace as OutputSpace
 from discreet.mechanism._mechanism import accepted as accepted
 from discreet.mechanism._mechanism import require_mechanism as require_mechanism
 from discreet.mechanism._mechanism import require_prior as require_prior
+from discreet.mechanism._mechanism import simulated_size as simulated_size
 from discreet.mechanism._metric import MetricMechanism as MetricMechanism
 from discreet.mechanism._model import HasConditionals as HasConditionals
 from discreet.mechanism._model import HasEventChances as HasEventChances
@@ -65,6 +67,8 @@ from discreet.mechanism._model import is_prior_open as is_prior_open
 from discreet.mechanism._model import neighbouring_tables as neighbouring_tables
 from discreet.mechanism._model import one_for_each as one_for_each
 from discreet.mechanism._model import tables_of as tables_of
+from discreet.mechanism._neighbours import both_promises as both_promises
+from discreet.mechanism._neighbours import replacement_epsilon as replacement_epsilon
 from discreet.mechanism._own_records import Informed as Informed
 from discreet.mechanism._own_records import are_counts as are_counts
 from discreet.mechanism._own_records import own_counts as own_counts

@@ -1,9 +1,11 @@
 """Additive mechanisms: measured numbers plus noise. Their cost is computed from both, never written by hand.
 
-z = A k + u. Over all pairs of records x, y and both directions, the privacy loss is that of the noise if the measured
-numbers move by A e_x - A e_y: epsilon is the largest of these losses, the privacy loss is their upper envelope, and rho
-is the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to; one for a
-table of counts (`NoisyCounts`) states only its noise.
+z = A k + u. Over all neighbours and both directions, the privacy loss is that of the noise if the measured numbers move
+by what one record can move them: A e_x - A e_y where one is replaced, A e_x where one is added or removed. Epsilon is
+the largest of these losses, the privacy loss is their upper envelope, and rho is the largest zCDP parameter. A
+mechanism states its quantities, its noise and its neighbours, and what it was calibrated to; one for a table of counts
+(`NoisyCounts`) states only its noise. Where records are replaced their number is public, and the mechanism is `Sized`
+besides.
 """
 
 from abc import abstractmethod
@@ -12,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import ceil, inf
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,17 +23,22 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive
 from discreet.mechanism._measurement import Measurement, Quantities
-from discreet.mechanism._mechanism import OutputSpace, Sized
+from discreet.mechanism._mechanism import Mechanism, OutputSpace, Sized
 from discreet.mechanism._model import Model, ModelT
 from discreet.noise import MARGIN, Noise, by_block, epsilon_weights, has_density, pieces_of, preserved, rho_weights
 from discreet.noise.randomness import RandomBits
-from discreet.privacy import Guarantee, PrivacyLoss, concentrated_loss, envelope, window
+from discreet.privacy import Adjacency, Guarantee, PrivacyLoss, concentrated_loss, envelope, window
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
+MOST_RECORDS = 2**53
+"""The most records where their number is secret: larger counts are clamped, which moves no neighbours apart."""
 
 
-class Additive(Sized[ModelT]):
+class Additive(Mechanism[ModelT]):
     """Publishes z = A k + u, with `quantities` A and `noise` u."""
+
+    neighbours: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
+    """Which change of one record the guarantee covers."""
 
     @property
     @abstractmethod
@@ -60,34 +68,51 @@ class Additive(Sized[ModelT]):
         """Return the pure epsilon that quantities and noise give."""
         if self.pure_epsilon == inf:
             raise DeclarationError(
-                f"{type(self).__name__} has no pure epsilon: one replaced record can cause any privacy loss. Nothing "
-                "was published. Use noise that hides everything that one record moves, totals included."
+                f"{type(self).__name__} has no pure epsilon: one record can cause any privacy loss. Nothing was "
+                "published. Use noise that hides everything that one record moves, totals included."
             )
-        return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
+        return Guarantee(Fraction(self.pure_epsilon), adjacency=self.neighbours, reason=self.reason)
 
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""
+        return self.epsilon_for(self.neighbours)
+
+    def epsilon_for(self, neighbours: Adjacency) -> Fraction | float:
+        """Return the largest loss that this noise has over other neighbours than its own as well."""
         noise, quantities = self.noise, self.quantities
-        if (weights := epsilon_weights(noise.structure)) is not None and quantities.are_kept_by(noise):
+        if (
+            neighbours is Adjacency.REPLACE_ONE
+            and (weights := epsilon_weights(noise.structure)) is not None
+            and quantities.are_kept_by(noise)
+        ):
             return quantities.most(weights, noise.blocks, 1)
-        changes = quantities.changes()
-        return inf if changes is None else max(noise.privacy_loss(change).epsilon for change in changes)
+        moves = self._moves(neighbours)
+        return inf if moves is None else max(noise.privacy_loss(move).epsilon for move in moves)
+
+    def _moves(self, neighbours: Adjacency) -> tuple[Counts, ...] | None:
+        """Return what stands for all that one record of these neighbours can move; None if it is not listed."""
+        is_replaced = neighbours is Adjacency.REPLACE_ONE
+        return self.quantities.changes() if is_replaced else self.quantities.additions()
 
     @property
     def rho(self) -> Fraction:
         """Return the largest zCDP parameter over all neighbours, computed from quantities and noise."""
         noise, quantities = self.noise, self.quantities
-        if (weights := rho_weights(noise.structure)) is not None and quantities.are_kept_by(noise):
+        if (
+            self.neighbours is Adjacency.REPLACE_ONE
+            and (weights := rho_weights(noise.structure)) is not None
+            and quantities.are_kept_by(noise)
+        ):
             return quantities.most(weights, noise.blocks, 2)
-        return max(noise.privacy_loss(change).rho for change in quantities.changes() or ())
+        return max(noise.privacy_loss(move).rho for move in self._moves(self.neighbours) or ())
 
     def computed_loss(self) -> PrivacyLoss:
         """Return the upper envelope of the losses of all neighbours, computed from quantities and noise.
 
         If there are too many changes to list, it is that of the worst mechanism with this epsilon, or this rho.
         """
-        changes, epsilon = self.quantities.changes(), self.pure_epsilon
+        changes, epsilon = self._moves(self.neighbours), self.pure_epsilon
         if changes is not None and (
             epsilon < inf or rho_weights(self.noise.structure) is None or self._is_attained(changes)
         ):
@@ -147,7 +172,8 @@ class Additive(Sized[ModelT]):
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def _why_impossible(self, output: Counts) -> str | None:
-        possible = self.size * self.quantities.per_record
+        records = self.size if isinstance(self, Sized) else MOST_RECORDS
+        possible = records * self.quantities.per_record
         farthest = possible + _FARTHEST * (1 + self.noise.decay_length)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
             return "The output holds numbers too large to be read."

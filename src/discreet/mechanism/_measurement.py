@@ -1,8 +1,9 @@
-"""What is measured: public sums A k of the secret counts, and how far one replaced record can move them.
+"""What is measured: public sums A k of the secret counts, and how far one record can move them.
 
 A is known from what it is of: the cells of a table, the tables of families, parity counts, contrasts, moments. Records
-add up, so a replaced record moves A k by A e_x - A e_y for two records x and y, whatever the others are; the noise that
-is added must hide every such change. A `Measurement` is what was published of them: z = A k + u.
+add up, so a replaced record moves A k by A e_x - A e_y for two records x and y, and one that is added or removed by
+A e_x or -A e_x, whatever the others are; the noise that is added must hide every such change. A `Measurement` is what
+was published of them: z = A k + u.
 """
 
 from abc import ABC, abstractmethod
@@ -72,6 +73,13 @@ class Quantities(ABC):
         Every A e_x - A e_y has the numbers of each block of the noise of one of these in another order or with other
         signs, or smaller ones, or none in some blocks. No distribution of noise has a larger loss for such a change.
         """
+
+    def additions(self) -> tuple[Counts, ...] | None:
+        """Return numbers A e_x that stand for all that one added record can do, as `changes` do; None if not stated.
+
+        A record that is removed does the same with other signs.
+        """
+        return None
 
     def are_kept_by(self, noise: Noise) -> bool:
         """Return whether no replaced record changes a total that the noise preserves: only then do its weights hold."""

@@ -151,6 +151,19 @@ def sized(mechanism: Mechanism[ModelT]) -> Sized[ModelT]:
     return mechanism
 
 
+def simulated_size(mechanism: Mechanism, about: int | None) -> int:
+    """Return how many records simulated studies have: the public number, or where that is secret a declared guess."""
+    if isinstance(mechanism, Sized):
+        return mechanism.size
+    if about is None:
+        raise DeclarationError(
+            f"{type(mechanism).__name__} keeps the number of records secret, so a plan needs a guess that does not "
+            f"come "
+            "from the data: about=5000, or about = 5000 in [data] of a study. Nothing was planned."
+        )
+    return about
+
+
 def require_prior(model: Model, kind: str) -> None:
     """Refuse a model without a declared prior where the distribution of a draw depends on it for ever."""
     if not model.is_prior_declared:

@@ -49,6 +49,11 @@ class Plan(NotebookRepr):
                 "A plan takes mechanisms whose guarantee is proved or computed; the guarantee of one of these is only "
                 "claimed."
             )
+        if len({mechanism.guarantee.adjacency for mechanism in mechanisms}) > 1:
+            raise DeclarationError(
+                "A plan takes mechanisms for the same neighbours; some of these hide whether a record is there, others "
+                "take the number of records as public. Make a plan of each, with a ledger of each."
+            )
         object.__setattr__(self, "mechanisms", tuple(mechanisms))
         object.__setattr__(self, "delta", probability(delta, "delta"))
         if min(self._totals.basic, self._totals.zcdp, self._totals.planned) == inf:
@@ -92,7 +97,8 @@ class Plan(NotebookRepr):
             key=list(Evidence).index,
         )
         reason = f"plan of {len(self)} mechanisms fixed in advance: {_RULES[rule]}"
-        return Guarantee(epsilon, delta, evidence=evidence, reason=reason)
+        adjacency = self.mechanisms[0].guarantee.adjacency
+        return Guarantee(epsilon, delta, adjacency, evidence, reason)
 
     def concentrated(self, rows: int = 1) -> Concentrated:
         """Return the cost under zCDP: all parameters added."""

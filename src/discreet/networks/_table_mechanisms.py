@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, rounded_up, whole
-from discreet.mechanism import Additive, Quantities, within_bounds
+from discreet.mechanism import Additive, Quantities, Sized, within_bounds
 from discreet.networks._measured_tables import FamilyCounts
 from discreet.networks._model import Network
 from discreet.noise import Gaussian, RadiusDistribution, SharedRadiusLaplace, ZeroSumLaplace, delta_of_moves, preserved
@@ -54,7 +54,7 @@ from discreet.tables import MOST_CELLS, gaussian_delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkCounts(Additive[Network]):
+class NetworkCounts(Additive[Network], Sized[Network]):
     """Noisy counts of a network: `model` is the network, `size` the public number of records."""
 
     model: Network

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
-from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, unit_moves, within_bounds
+from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, Sized, unit_moves, within_bounds
 from discreet.noise import ZeroSumLaplace
 from discreet.numbers._sums_model import NumberSums
 from discreet.privacy import GroupSteps, PrivacyLoss, Steps, pure_rho
@@ -88,7 +88,7 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
+class GeometricSums(Additive[NumberSums], Sized[NumberSums], kind="GeometricSums", version=2):
     """Noisy sums for means, sums and variances of a number: pure epsilon-DP under replacement of one record.
 
     Every record is one unit that is divided among the ends of its group (`NumberSums`), so a replaced record moves at

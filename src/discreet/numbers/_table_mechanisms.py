@@ -17,7 +17,7 @@ from discreet._core.arrays import Counts, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet._core.fields import Checked, Converted, Number, Whole, computed, converted, frozen
-from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, accepted, noise_epsilon
+from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, Sized, accepted, noise_epsilon
 from discreet.noise import BlockLaplace, StarOfPathsLaplace, TreeLaplace, ZeroSumBlocks, starts
 from discreet.numbers._table_model import NumberTable
 from discreet.privacy import GroupLines, Line
@@ -74,7 +74,7 @@ def _blocks(made: "TreeTable", given: int | None) -> int:
 
 
 @frozen(repr=False)
-class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
+class TreeTable(Additive[NumberTable], Sized[NumberTable], kind="TreeTable", version=1):
     """A table of numbers with noise on blocks and on cells: pure epsilon-DP under replacement of one record.
 
     Cells lie in blocks of neighbours. With epsilon_1 + epsilon_2 = epsilon,

@@ -58,10 +58,13 @@ from discreet.mechanism import (
     HasMainRows,
     HasProgram,
     HasRowScales,
+    Mechanism,
     Model,
     Simulated,
     Sized,
     require_mechanism,
+    simulated_size,
+    sized,
     with_fields,
 )
 from discreet.noise.randomness import SeededBits
@@ -202,18 +205,19 @@ class Accuracy(NotebookRepr):
 
 
 def accuracy(
-    mechanism: Sized,
+    mechanism: Mechanism,
     level: float = 0.9,
     studies: int | None = None,
     seed: int = 1,
     patience: float = 1.0,
     model: Model | None = None,
+    about: int | None = None,
 ) -> Accuracy:
     """Return the accuracy to expect of a release by this mechanism, for any model.
 
     `studies` left out means as many as take about a second. A mechanism whose releases could not be read is refused,
     and so is more than `patience` times the usual work. `model` is a family or program by which a table will be read,
-    as in `infer`.
+    as in `infer`. Where the number of records is secret, `about` is a guess of it that does not come from the data.
 
     >>> from discreet.tables import GeometricHistogram
     >>> from discreet.tables import Categories
@@ -223,11 +227,12 @@ def accuracy(
     True
     """
     require_mechanism(mechanism, "Accuracy is that")
-    simulated = _Studies(mechanism.model if model is None else model, mechanism.size, level, seed)
+    size = simulated_size(mechanism, about)
+    simulated = _Studies(mechanism.model if model is None else model, size, level, seed)
     return _accuracy(mechanism, simulated, studies, patience)
 
 
-def studies_for(mechanism: Sized) -> int:
+def studies_for(mechanism: Mechanism) -> int:
     """Return how many studies are simulated if nobody says how many: what curves of five points have time for.
 
     A few are simulated even if that takes longer, up to twice `POINT`.
@@ -236,7 +241,7 @@ def studies_for(mechanism: Sized) -> int:
     return int(np.clip(max(_SHARE * allowed, min(_FEW, 2 * allowed)), LEAST_STUDIES, MOST_STUDIES))
 
 
-def work_of_study(mechanism: Sized) -> float:
+def work_of_study(mechanism: Mechanism) -> float:
     """Return about how many operations one study takes."""
     problem = Problem.before(mechanism)
     solver = solver_for(problem)
@@ -246,7 +251,11 @@ def work_of_study(mechanism: Sized) -> float:
         inference *= _SAMPLED
     model = mechanism.model
     rows = _TABLES if isinstance(model, HasConditionals) else _NUMBER * numbers_of(model)
-    return _STUDY + rows + inference + drawing(mechanism, 1, 1) + float(model.simulation_cost(mechanism.size)[0])
+    return _STUDY + rows + inference + drawing(mechanism, 1, 1) + float(model.simulation_cost(_size_of(mechanism))[0])
+
+
+def _size_of(mechanism: Mechanism) -> int:
+    return mechanism.size if isinstance(mechanism, Sized) else 1  # tables, whose work does not depend on it
 
 
 @dataclass(frozen=True)
@@ -277,13 +286,18 @@ class Curve:
 
 
 def accuracy_curve(
-    mechanisms: Iterable[Sized], level: float = 0.9, studies: int | None = None, seed: int = 1, patience: float = 1
+    mechanisms: Iterable[Mechanism],
+    level: float = 0.9,
+    studies: int | None = None,
+    seed: int = 1,
+    patience: float = 1,
+    about: int | None = None,
 ) -> Curve:
     """Return what to expect of one model's mechanisms, each with another epsilon or size, from the same studies."""
-    return Simulations(level, seed, patience).curve(mechanisms, studies)
+    return Simulations(level, seed, patience, about).curve(mechanisms, studies)
 
 
-def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
+def epsilons_that_fit(mechanism: Mechanism, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
     """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
     declared, kept = float(mechanism.guarantee.epsilon), list[Exact]()
     left = CURVE * (_SLACK if studies >= _FEW else 1.0)
@@ -299,7 +313,7 @@ def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int)
     return sorted(kept, key=lambda each: exact(each, "epsilon"))
 
 
-def require_quick(mechanism: Sized, patience: float) -> None:
+def require_quick(mechanism: Mechanism, patience: float) -> None:
     """Refuse a plan that takes much longer than seconds, as inference by chains does."""
     work = studies_for(mechanism) * work_of_study(mechanism)
     if work > patience * _QUICK:
@@ -309,9 +323,11 @@ def require_quick(mechanism: Sized, patience: float) -> None:
         )
 
 
-def rehearsal(mechanism: Sized, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
+def rehearsal(
+    mechanism: Mechanism, label: str, seed: int, about: int | None = None
+) -> tuple[Posterior, tuple[float, ...]]:
     """Simulate one study, publish and read it; return the posterior, and the true value of each row."""
-    made = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed))
+    made = mechanism.model.simulate(simulated_size(mechanism, about), np.random.default_rng(seed))
     return infer(simulate(mechanism, made.statistics, SeededBits(seed), label)), made.truth
 
 
@@ -338,7 +354,7 @@ class _Studies:
         self.model, self.size, self.level, self.seed = model, size, level, seed
         self._made: list[Simulated] = []
         self._known: list[Floats] = []
-        self._read: dict[Sized, _Read] = {}
+        self._read: dict[Mechanism, _Read] = {}
 
     def made(self, count: int) -> list[Simulated]:
         """Return the first `count`."""
@@ -375,7 +391,7 @@ class _Studies:
             return np.ones(len(self.row_indices))
         return np.array(self.model.row_scales, dtype=float)[self.row_indices]
 
-    def read(self, mechanism: Sized, count: int) -> "_Read":
+    def read(self, mechanism: Mechanism, count: int) -> "_Read":
         """Return the posteriors of the first `count` studies, or more; what is missing is drawn and read."""
         found = self._read.setdefault(mechanism, _Read())
         together, is_own = max(1, _AT_ONCE // numbers_of(mechanism.model)), self.model is mechanism.model
@@ -403,7 +419,7 @@ class _Studies:
                 ]
         return found
 
-    def read_of(self, mechanism: Sized) -> list[Sized]:
+    def read_of(self, mechanism: Mechanism) -> list[Mechanism]:
         """Return the mechanisms under which studies were read that differ from this one in epsilon only."""
         epsilons = [other.guarantee.epsilon for other in self._read]
         return [
@@ -451,7 +467,7 @@ def _figures(
     return np.array([[(row.mean, row.high - row.low, nan, nan) for row in rows] for rows in found])
 
 
-def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: float) -> Accuracy:
+def _accuracy(mechanism: Mechanism, studies: _Studies, count: int | None, patience: float) -> Accuracy:
     """Simulate, sample, solve, and average over studies."""
     solver = solver_for(before := Problem.before(mechanism))
     if solver is None:
@@ -470,7 +486,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     at_once = mechanism.count_deviations() if isinstance(mechanism, HasCountDeviations) else {}
     is_scored = not np.isnan(over.log_score).any()
     return Accuracy(
-        size=mechanism.size,
+        size=studies.size,
         epsilon=float(mechanism.guarantee.epsilon),
         delta=float(mechanism.guarantee.delta),
         level=studies.level,
@@ -529,19 +545,19 @@ Vary = Literal["epsilon", "size"]
 class Simulations:
     """Simulated studies of any size, and what was read of them under any guarantee: curves and searches share them."""
 
-    def __init__(self, level: float = 0.9, seed: int = 1, patience: float = 1.0) -> None:
-        self.level, self.seed, self.patience = level, seed, patience
+    def __init__(self, level: float = 0.9, seed: int = 1, patience: float = 1.0, about: int | None = None) -> None:
+        self.level, self.seed, self.patience, self.about = level, seed, patience, about
         self._known: dict[tuple[int, int], _Studies] = {}
 
-    def _studies(self, mechanism: Sized) -> _Studies:
-        model, size = mechanism.model, mechanism.size
+    def _studies(self, mechanism: Mechanism) -> _Studies:
+        model, size = mechanism.model, simulated_size(mechanism, self.about)
         return self._known.setdefault((id(model), size), _Studies(model, size, self.level, self.seed))
 
-    def curve(self, mechanisms: Iterable[Sized], studies: int | None = None) -> Curve:
+    def curve(self, mechanisms: Iterable[Mechanism], studies: int | None = None) -> Curve:
         """Return what to expect of one model's mechanisms, each with another epsilon or size."""
         points, refused = list[Accuracy](), list[Refused]()
         for mechanism in mechanisms:
-            epsilon, size = float(mechanism.guarantee.epsilon), mechanism.size
+            epsilon, size = float(mechanism.guarantee.epsilon), simulated_size(mechanism, self.about)
             if (why := why_unreadable(mechanism)) is not None:
                 refused.append(Refused(epsilon, size, why))
                 continue
@@ -554,7 +570,7 @@ class Simulations:
         return Curve(tuple(points), tuple(refused))
 
     def solve_for_width(
-        self, mechanism: Sized, width: float, vary: Vary = "epsilon", studies: int | None = None
+        self, mechanism: Mechanism, width: float, vary: Vary = "epsilon", studies: int | None = None
     ) -> float | None:
         """Return about the smallest epsilon, or size, at which intervals have this mean width; None if there is none.
 
@@ -578,8 +594,9 @@ class Simulations:
             declared = float(mechanism.guarantee.epsilon)
             known = [float(each.guarantee.epsilon) for each in self._studies(mechanism).read_of(mechanism)]
             return _crossing(excess, 1e-4, 100.0, sorted(known, key=lambda each: -abs(excess(each))) or [declared])
+        own = sized(mechanism)
         try:
-            found = _crossing(excess, 2, largest_size(mechanism), [mechanism.size])
+            found = _crossing(excess, 2, largest_size(own), [own.size])
         except DeclarationError as problem:
             raise DeclarationError(
                 f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
@@ -588,7 +605,7 @@ class Simulations:
 
 
 def solve_for_width(
-    mechanism: Sized, width: float, level: float = 0.9, vary: Vary = "epsilon", patience: float = 1.0
+    mechanism: Mechanism, width: float, level: float = 0.9, vary: Vary = "epsilon", patience: float = 1.0
 ) -> float | None:
     """Return about the smallest epsilon, or size, at which intervals have this mean width; None if there is none.
 
@@ -602,7 +619,7 @@ def _are_rows_shares(model: Model) -> bool:
     return isinstance(model, HasEventChances) and not isinstance(model, HasProgram)
 
 
-def check_width(mechanism: Sized, width: float) -> None:
+def check_width(mechanism: Mechanism, width: float) -> None:
     """Refuse a width that no interval has."""
     if not 0 < width < inf:
         raise DeclarationError(f"The width of an interval must be above 0; got {width}.")

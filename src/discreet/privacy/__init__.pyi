@@ -22,6 +22,7 @@ from discreet.privacy._enumeration import all_tables as all_tables
 from discreet.privacy._enumeration import number_of_pairs as number_of_pairs
 from discreet.privacy._enumeration import number_of_tables as number_of_tables
 from discreet.privacy._enumeration import window as window
+from discreet.privacy._enumeration import with_one_more as with_one_more
 from discreet.privacy._gaussian_curve import curve_gives as curve_gives
 from discreet.privacy._gaussian_curve import curve_loss as curve_loss
 from discreet.privacy._gaussian_curve import curve_variance as curve_variance

@@ -143,10 +143,20 @@ def across_groups(guarantees: Sequence[Guarantee], adjacency: Adjacency = Adjace
     record affects only one release, so the largest epsilon holds. Otherwise two people may exchange groups, which
     affects two releases, so the two largest epsilons add up. One histogram of group x level costs its epsilon only once
     and needs neither condition.
+
+    Where records are added or removed (ADD_OR_REMOVE), each affects only the release of its own group, whatever is
+    public about groups: the largest epsilon holds.
     """
     if not guarantees:
         raise DeclarationError("across_groups needs at least one guarantee.")
-    touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
+    if any(
+        (each.adjacency is Adjacency.ADD_OR_REMOVE) is not (adjacency is Adjacency.ADD_OR_REMOVE) for each in guarantees
+    ):
+        raise DeclarationError(
+            f"across_groups joins guarantees for neighbours that {adjacency.value!r}; one of these is for others. "
+            "Nothing was computed. State the neighbours that all of them share."
+        )
+    touched = 1 if adjacency in (Adjacency.REPLACE_WITHIN_GROUP, Adjacency.ADD_OR_REMOVE) else 2
     meant = adjacency if touched == 1 else Adjacency.REPLACE_OR_EXCHANGE
     epsilon = sum(sorted((g.epsilon for g in guarantees), reverse=True)[:touched], Fraction(0))
     delta = sum(sorted((g.delta for g in guarantees), reverse=True)[:touched], Fraction(0))

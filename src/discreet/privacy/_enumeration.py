@@ -57,6 +57,19 @@ def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
     return DataSets(tables, np.unique(pairs, axis=0), complete)
 
 
+def with_one_more(contributions: Counts, most_records: int, most: int) -> DataSets:
+    """Return all pairs of data sets of at most so many records that differ in one record that only one of them has.
+
+    A record that is absent adds nothing, so they are data sets of exactly that many records, some of them absent.
+    """
+    absent = np.zeros((1, contributions.shape[1]), dtype=np.int64)
+    sets = neighbouring(np.concatenate([contributions, absent]), most_records, most)
+    first, second = (sets.tables[own] for own in sets.pairs.T)
+    steps = second - first
+    added = {row.tobytes() for row in np.concatenate([contributions, -contributions])}
+    return DataSets(sets.tables, sets.pairs[[step.tobytes() in added for step in steps]], sets.complete)
+
+
 def _sums(contributions: Counts, records: int) -> Counts:
     """Return all different sums of this many rows."""
     found = np.zeros((1, contributions.shape[1]), dtype=np.int64)

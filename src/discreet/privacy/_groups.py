@@ -39,9 +39,9 @@ def charged_for(
 def with_groups(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     """Return the total of what was spent on everyone and on disjoint groups.
 
-    A record that cannot leave its group touches one of them, and so does each unit by which one moves under a metric;
-    an exchange between groups touches two, and what is about everyone is then charged for two records (see
-    `charged_for`). The largest shares count.
+    A record that cannot leave its group touches one of them, and so does one that is added or removed, and each unit by
+    which one moves under a metric; an exchange between groups touches two, and what is about everyone is then charged
+    for two records (see `charged_for`). The largest shares count.
     """
     touched = 2 if adjacency in (Adjacency.REPLACE_ONE, Adjacency.REPLACE_OR_EXCHANGE) else 1
     groups = [amount for name, amount in shares.items() if name != EVERYONE]
@@ -67,7 +67,7 @@ def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
         raise DeclarationError(
             "A ledger under a metric is created by passing the metric: metric=Line('age', range(100))."
         )
-    if asked is not Adjacency.REPLACE_ONE and not groups:
+    if asked not in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE) and not groups:
         raise DeclarationError(f"Neighbours that '{asked.value}' need groups: name them with groups=(...).")
     return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
 

@@ -63,6 +63,7 @@ class Adjacency(Enum):
     """Which data sets count as neighbours (the neighbouring relation)."""
 
     REPLACE_ONE = "replace one record"
+    ADD_OR_REMOVE = "add or remove one record"
     REPLACE_WITHIN_GROUP = "replace one record within its public group"
     REPLACE_OR_EXCHANGE = "replace one record, or exchange two between groups of public size"
     METRIC = "move records by any distance of a metric"

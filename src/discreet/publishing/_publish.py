@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet._core.documents import MECHANISMS, Document
 from discreet._core.errors import DocumentError, LedgerError, PublishError
-from discreet.ledger import Decides, Ledger, Receipt, reached
+from discreet.ledger import Decides, Ledger, Receipt, other_neighbours, reached
 from discreet.mechanism import Mechanism, ModelT, Sized, decided_by
 from discreet.noise.randomness import SystemBits
 from discreet.privacy import ONE_RECORD, RECORD, Concentrated, Guarantee, Unit, zcdp_cost
@@ -186,15 +186,21 @@ def check_parts(
         raise PublishError(_nothing(label, f"group and data must be names of 1 to {LONGEST_LABEL} characters"))
     if unit is not None and not isinstance(unit, Unit):
         raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
-    for part in parts:
-        _check_part(part.mechanism, part.secret, part.label)
     if not isinstance(ledger, Ledger):
         raise PublishError(_nothing(label, "a Ledger is needed, from Ledger.create or Ledger.open"))
+    for part in parts:
+        _check_neighbours(part.mechanism, ledger, part.label)  # before anything looks at the number of records
+        _check_part(part.mechanism, part.secret, part.label)
     if type(bits) is not SystemBits:
         raise PublishError(_nothing(label, "only the system's secure bits may be used; seeded bits are for simulate"))
     is_paid = isinstance(request, str) and ledger.is_answered(request)  # then nothing is charged, and it is given again
     for part in parts:
         _check_reading(part, is_paid)
+
+
+def _check_neighbours(mechanism: object, ledger: Ledger, label: str) -> None:
+    if isinstance(mechanism, Mechanism) and (why := other_neighbours(ledger.created, mechanism.guarantee)) is not None:
+        raise PublishError(f"Cannot publish {label!r}: {why} Nothing was published and nothing was charged.")
 
 
 def _check_part(mechanism: object, secret: object, label: str) -> None:

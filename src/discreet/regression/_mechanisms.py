@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, whole
-from discreet.mechanism import Additive, ProofAssumption, Quantities, columns_of_levels, within_bounds
+from discreet.mechanism import Additive, ProofAssumption, Quantities, Sized, columns_of_levels, within_bounds
 from discreet.noise import Cone, Cube, Laplace, MomentBody, ProductGaussian, RoundedGaussian, Terms, simulated_noise
 from discreet.privacy import SLACK, Guarantee, PrivacyLoss, curve_gives, curve_loss, curve_variance, pure_rho
 from discreet.records import CONSTANT, Indicator
@@ -80,7 +80,7 @@ LEAST_RATE = Fraction(1, 2**44)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyMoments(Additive[LinearRegression]):
+class NoisyMoments(Additive[LinearRegression], Sized[LinearRegression]):
     """Moments of a regression plus integer noise of a distribution that does not depend on them."""
 
     model: LinearRegression

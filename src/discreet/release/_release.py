@@ -167,8 +167,13 @@ class Release(NotebookRepr, Generic[ModelT]):
 
 
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
-    """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group."""
-    return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
+    """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group.
+
+    A record that is added or removed is one of its group anyway, and of no other.
+    """
+    if group is None or guarantee.adjacency is Adjacency.ADD_OR_REMOVE:
+        return guarantee
+    return replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"})

@@ -14,9 +14,10 @@ import msgspec
 
 from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import positive, probability, whole
+from discreet.inference import SecretNumber
 from discreet.mechanism import Declared, Numbers
 from discreet.numbers import ONE_PERSON
-from discreet.privacy import RECORD, Accountant, Unit
+from discreet.privacy import RECORD, Accountant, Adjacency, Unit
 from discreet.records import Column
 from discreet.study._file import (
     DeclaredBudget,
@@ -75,7 +76,14 @@ class Declarations:
     def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
         self._declared = declared
         self.unit = _unit(declared.data)
-        self.size = whole(declared.data.size, "data.size")
+        self.neighbours = _neighbours(declared.data.neighbours)
+        self.number, self.about = _number(declared.data, self.neighbours)
+        if declared.budget.epsilon_per_unit is not None and isinstance(self.number, SecretNumber):
+            raise DeclarationError(
+                "budget.epsilon_per_unit says how far a record may move; with neighbours = 'add or remove' it may "
+                "also be "
+                "absent, at no stated distance. Declare budget.epsilon, or neighbours = 'replace'."
+            )
         columns = declared.columns
         self.numbers = {name: _numbers(name, each) for name, each in columns.items() if each.bounds is not None}
         counted = {name: each for name, each in columns.items() if _is_counted(name, each)}
@@ -84,9 +92,9 @@ class Declarations:
         self.delta = probability(declared.budget.delta, "budget.delta")
         self.accountant = _accountant(declared.budget.accountant)
         self.serving = Serving.of(declared.serve)
-        self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self.size)
+        self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self._persons)
         self.questions = {
-            name: read_question(name, each, self._beside, self.size, self.unit)
+            name: read_question(name, each, self._beside, self.number, self.unit, self.about)
             for name, each in declared.questions.items()
         }
 
@@ -107,6 +115,15 @@ class Declarations:
         return plain | {"data": data, "budget": budget} | kept
 
     @property
+    def size(self) -> int | None:
+        """Return the public number of records, or nothing where it is secret."""
+        return self.number if isinstance(self.number, int) else None
+
+    @property
+    def _persons(self) -> int:
+        return self.number if isinstance(self.number, int) else 1
+
+    @property
     def population(self) -> str:
         """Return the population."""
         return self._declared.budget.population
@@ -123,7 +140,7 @@ class Declarations:
         declared = read_asked(keys)
         if not declared.label:
             raise DeclarationError("A question needs a label: a few words that readers will see.")
-        question = read_question(ASKED, declared, self._alone, self.size, self.unit)
+        question = read_question(ASKED, declared, self._alone, self.number, self.unit, self.about)
         named = [*(column.name for column in question.columns), *(bounds.name for bounds in question.bounds)]
         known = (*self.columns, *self.numbers)
         if strange := [name for name in named if name not in known]:
@@ -139,7 +156,52 @@ class Declarations:
 
     @property
     def _alone(self) -> Declared:
-        return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self.size)
+        return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self._persons)
+
+
+def _neighbours(written: str) -> Adjacency:
+    """Return which data sets a study counts as neighbours; whether of records or persons follows from the unit."""
+    known = {
+        f"{words}{who}": each
+        for each, words in ((Adjacency.REPLACE_ONE, "replace"), (Adjacency.ADD_OR_REMOVE, "add or remove"))
+        for who in ("", " one record", " one person")
+    }
+    if written not in known:
+        raise DeclarationError(
+            f"data.neighbours must be 'replace', where the number of records is public, or 'add or remove', where it "
+            f"is "
+            f"secret; got {written!r}.{meant(written, known)}"
+        )
+    return known[written]
+
+
+def _number(data: DeclaredData, neighbours: Adjacency) -> tuple[int | SecretNumber, int | None]:
+    """Return the public number of records, or that it is secret, and a guess of it for plans."""
+    if neighbours is not Adjacency.ADD_OR_REMOVE:
+        if not isinstance(data.about, msgspec.UnsetType):
+            raise DeclarationError(
+                "data.about is a guess of a secret number of records; where neighbours are replaced that number is "
+                "public: leave it out, and declare size."
+            )
+        if isinstance(data.size, msgspec.UnsetType):
+            raise DeclarationError(
+                "data.size is missing: declare the public number of records. If that number is secret too, declare "
+                "neighbours = 'add or remove' instead."
+            )
+        return whole(data.size, "data.size"), None
+    if not isinstance(data.size, msgspec.UnsetType):
+        raise DeclarationError(
+            "data.size must be left out: with neighbours = 'add or remove' the number of records is secret. For plans, "
+            "write about = 5000, a guess that does not come from the data."
+        )
+    if data.unit_column is not None:
+        raise DeclarationError(
+            "data.unit_column puts the rows of a person together for means and quantiles, which need a public number "
+            "of "
+            "persons so far. With neighbours = 'add or remove', use one row for each person, or rows_per_unit."
+        )
+    about = None if isinstance(data.about, msgspec.UnsetType) else whole(data.about, "data.about")
+    return SecretNumber(), about
 
 
 def _accountant(rule: str) -> Accountant:

@@ -15,10 +15,15 @@ Prior = float | list[float] | dict[str, float | list[float]] | str
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
-    """[data]: where the records are, and how many there are; with a `unit_column`, how many persons."""
+    """[data]: where the records are, and how many there are; with a `unit_column`, how many persons.
+
+    Where `neighbours` are added or removed the number of records is secret; `about` is a guess of it for plans.
+    """
 
     path: str | list[str]
-    size: int
+    size: int | msgspec.UnsetType = msgspec.UNSET
+    neighbours: str = "replace"
+    about: int | msgspec.UnsetType = msgspec.UNSET
     unit: str = "one record"
     rows_per_unit: int = 1
     unit_column: str | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet._core.documents import canonical_json
 from discreet._core.errors import DeclarationError, meant
-from discreet.inference import announcement
+from discreet.inference import SecretNumber, announcement
 from discreet.mechanism import (
     Declared,
     Mechanism,
@@ -45,11 +45,13 @@ class Question:
 
     name: str
     label: str
-    mechanism: Sized
+    mechanism: Mechanism
     unit: Unit
     reason: str = ""
     reading: str | None = None
     is_per_unit: bool = False
+    about: int | None = None
+    """A guess of the number of records for plans, where that is secret."""
 
     @property
     def model(self) -> Any:
@@ -100,12 +102,22 @@ class Question:
         return why_no_posterior(self.mechanism, None) if self.reading == NO_READING else None
 
 
-def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:
+def read_question(
+    name: str,
+    declared: DeclaredQuestion,
+    study: Declared,
+    number: int | SecretNumber,
+    unit: Unit,
+    about: int | None = None,
+) -> Question:
     """Return the declared question, over the study's other declarations."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
     try:
-        mechanism, reason = _mechanism(declared, study, size)
+        if isinstance(number, SecretNumber):
+            mechanism, reason = _of_secret_number(declared, study)
+        else:
+            mechanism, reason = _mechanism(declared, study, number)
         _refuse_rows(mechanism.model, declared.model, study.unit_column)
     except DeclarationError as problem:
         raise DeclarationError(f"questions.{name}: {problem}") from None
@@ -115,7 +127,7 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
             "posterior, or be left out."
         )
     is_per_unit = declared.epsilon_per_unit is not None
-    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit)
+    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit, about)
 
 
 def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
@@ -128,7 +140,7 @@ def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
         )
 
 
-def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Sized, str]:
+def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
     if declared.epsilon_per_unit is not None:
         return per_unit(declared, study, size)
@@ -146,6 +158,36 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
     named = maker.made(left | delta, (*QUESTION_KEYS, *asked.keys))
     return named, _chosen_prior(named)
+
+
+def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mechanism, str]:
+    """Return what publishes a question where the number of records is secret: so far, a table of shares."""
+    if declared.epsilon_per_unit is not None:
+        raise DeclarationError(
+            "epsilon_per_unit says how far a record may move, and with neighbours = 'add or remove' it may also be "
+            "absent, at no stated distance. Declare epsilon, or neighbours = 'replace'."
+        )
+    if (epsilon := declared.epsilon) is None:
+        raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
+    asked = model_maker(declared.model, replace(study, epsilon=epsilon))
+    own = {key: value for key, value in declared.further.items() if key not in asked.keys}
+    if declared.mechanism is None:
+        _refuse_left(own, declared.model, asked, study)
+    model = model_of(declared, asked)
+    known = {kind: each for kind, each in Mechanism.registered().items() if not issubclass(each, Sized)}
+    kinds = [kind for kind, each in known.items() if each.accepts_model(model)]
+    if not kinds:
+        raise DeclarationError(
+            f"{declared.model!r} cannot be asked with neighbours = 'add or remove': everything that publishes it takes "
+            "the number of records as public, in its noise, among its candidates, or as the width of its draws. So far "
+            "tables of shares can, model = 'categories'. Ask that, or use a study with neighbours = 'replace'."
+        )
+    written = declared.mechanism or kinds[0]
+    maker = mechanism_maker(written, declared.model, model, None, epsilon)
+    _refuse_others({key for key in own if key not in maker.keys}, declared.model, asked, study)
+    delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
+    named = maker.made(own | delta, (*QUESTION_KEYS, *asked.keys))
+    return named, "" if declared.mechanism else "the number of records is secret"
 
 
 def _refuse_others(keys: Iterable[str], written: str, asked: Maker[Model], study: Declared) -> None:

@@ -14,8 +14,8 @@ from discreet._core.documents import Document, canonical_json, digest_of
 from discreet._core.errors import DeclarationError, DiscreetError, PublishError, meant
 from discreet._core.exact import exact_text
 from discreet.ledger import Chain, Ledger, allowance_in_words, now, period_at, same_metric, stated_allowance
-from discreet.mechanism import Plan, sized
-from discreet.privacy import Metric
+from discreet.mechanism import Plan
+from discreet.privacy import Adjacency, Metric
 from discreet.publishing import publish, publish_plan
 from discreet.records import Column, Source, Statistics, read
 from discreet.release import Release, read_mechanism
@@ -136,8 +136,16 @@ class Study(Declarations):
                 per=budget.per,
                 allowance=budget.allowance,
                 metric=self.metric,
+                adjacency=self.neighbours,
             )
         ledger = Ledger.open(self.ledger_place)
+        if self._hides_presence(ledger.created["adjacency"]) is not self._hides_presence(self.neighbours):
+            raise PublishError(
+                f"{str(ledger.place)!r} was created for neighbours that {ledger.created['adjacency']!r}; "
+                f"{str(self.path)!r} declares {self.neighbours.value!r}. Budgets of different neighbours are never "
+                f"mixed: "
+                "name another ledger. Nothing was published and nothing was charged."
+            )
         if not same_metric(ledger.created, self.metric):
             raise PublishError(
                 f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. The "
@@ -162,6 +170,10 @@ class Study(Declarations):
                 "population: name that population in [budget], or use another ledger if these are other people."
             )
         return ledger
+
+    @staticmethod
+    def _hides_presence(neighbours: object) -> bool:
+        return Adjacency(neighbours) is Adjacency.ADD_OR_REMOVE
 
     def publish(self, name: str, frame: object = None) -> Release:
         """Publish a question, and write the release beside the study file, as `discreet publish` does.
@@ -226,7 +238,7 @@ class Study(Declarations):
         if (why := question.only_claimed or question.no_posterior or question.refusal) is not None:
             raise DeclarationError(f"Cannot plan {name!r}: it cannot be read: {why}. Nothing was planned.")
         require_quick(question.mechanism, patience)
-        return accuracy(question.mechanism, level, studies, patience=patience)
+        return accuracy(question.mechanism, level, studies, patience=patience, about=question.about)
 
     def infer(
         self, name: str, prior: object = None, own: object = None, patience: float = 1.0, model: object = None
@@ -310,7 +322,7 @@ class Study(Declarations):
         answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
         if answered is None:
             return None
-        recorded = replace(question, mechanism=sized(read_mechanism(answered.body["mechanism"])))
+        recorded = replace(question, mechanism=read_mechanism(answered.body["mechanism"]))
         is_same = recorded.canonical == question.canonical
         return replace(recorded, label=answered.body["label"]) if is_same else question
 
@@ -321,7 +333,7 @@ class Study(Declarations):
             return None
         found, left = list[tuple[int, Question]](), dict(enumerate(questions))
         for part in cast("list[Document]", answered.body["mechanism"]["parts"]):
-            mechanism = sized(read_mechanism(part["mechanism"]))
+            mechanism = read_mechanism(part["mechanism"])
             same = (n for n, each in left.items() if replace(each, mechanism=mechanism).canonical == each.canonical)
             if (index := next(same, None)) is not None:
                 found.append((index, replace(left.pop(index), mechanism=mechanism, label=str(part["label"]))))
@@ -383,7 +395,7 @@ class Study(Declarations):
         return self._request(f"plan {digest_of(canonical_json([exact_text(self.delta), *forms]))[:16]}")
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
-        if not secret.describes(question.model, self.size):  # before a ledger is created
+        if self.size is not None and not secret.describes(question.model, self.size):  # before a ledger is created
             raise PublishError(
                 f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
                 "declares. Nothing was published and nothing was charged. `discreet check` tells more."

@@ -14,6 +14,8 @@ _HEAD = """\
 [data]
 path = {path}
 size = 0                           # REQUIRED: the public number of records, of the whole table and not of a part
+# neighbours = "add or remove"     # or, instead of size: that number is secret, and so is who is in the data
+# about = 5000                     # then a guess of it for plans, which does not come from the data
 {extra}unit = "one row per person"        # whom the guarantee protects
 # unit_column = "id"               # or: all rows of one id are one person, and size is the number of persons
 # rows_per_unit = 3                # if one person may have up to 3 rows: the stated epsilon is multiplied by 3

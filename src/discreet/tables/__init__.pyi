@@ -13,6 +13,8 @@ from discreet.tables._model import Prior as Prior
 from discreet.tables._plug_in import plug_in
 from discreet.tables._pooling import PooledRates
 from discreet.tables._posterior import CategoriesPosterior
+from discreet.tables._secret_size import SecretSizePosterior
+from discreet.tables._secret_size_mechanisms import LaplaceTable
 from discreet.tables._solution import EXACTLY as EXACTLY
 from discreet.tables._solver import MeasuredCells as MeasuredCells
 from discreet.tables._solver import no_product as no_product
@@ -26,8 +28,10 @@ __all__ = [
     "DiscreteGaussianHistogram",
     "DiscreteLaplaceCounts",
     "GeometricHistogram",
+    "LaplaceTable",
     "NoisyCounts",
     "PooledRates",
+    "SecretSizePosterior",
     "TreeLevels",
     "plug_in",
 ]

@@ -100,8 +100,12 @@ class MixedGroups(GroupDistributions):
     def between(self, one: Counts, two: Counts) -> BetaMixture: ...
 
     def cells(self, indices: Sequence[int]) -> MixtureBatch:
-        """Return the distributions of single cells as rows of one batch: all are counts out of one total."""
-        found = batch_of([self.share(np.array([index])) for index in indices])
+        """Return the distributions of single cells as rows of one batch."""
+        return self.several([np.array([index]) for index in indices])
+
+    def several(self, groups: Sequence[Counts]) -> MixtureBatch:
+        """Return the distributions of several groups as rows of one batch: all are counts out of one total."""
+        found = batch_of([self.share(group) for group in groups])
         assert found is not None
         return found
 
@@ -314,7 +318,7 @@ def _one_more(counts: Counts) -> Floats:
 
 
 def count_distribution(
-    distributions: Sequence[tuple[float, Counts, Floats]], most: int | None = None
+    distributions: Sequence[tuple[float, Counts, Floats]], most: float | None = None
 ) -> CountDistribution:
     """Return a mixture of distributions of counts, each with its share: the counts and their probabilities.
 

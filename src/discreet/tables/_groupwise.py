@@ -33,6 +33,7 @@ from discreet.privacy import all_tables
 from discreet.tables._enumeration import EnumerationSolver, table_likelihoods
 from discreet.tables._mechanisms import TableCells
 from discreet.tables._model import Categories
+from discreet.tables._secret_size_mechanisms import NumberOfRecords
 from discreet.tables._solver import TablesSolver
 
 
@@ -194,7 +195,7 @@ def collapsed_problem(problem: Problem[Categories], model: Categories, labels: C
     """Return a problem about parts of a model's cells; None if their likelihood is not a product."""
     observed = [_collapsed(each, labels) for each in problem.observed]
     kept = tuple(each for each in observed if each is not None)
-    return Problem(model, problem.size, kept, work_limit=inf) if len(kept) == len(observed) else None
+    return Problem(model, problem.number, kept, work_limit=inf) if len(kept) == len(observed) else None
 
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
@@ -204,7 +205,7 @@ def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
         if len(draw.rows) == 1 and coarse(draw.rows) is None:
             collapsed = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
     elif observed.measurements:
-        summed = [_summed(each, labels) for each in observed.measurements]
+        summed = [summed_measurement(each, labels) for each in observed.measurements]
         collapsed = None if None in summed else tuple(each for each in summed if each is not None)
     return None if collapsed is None else _Collapsed(observed.mechanism, observed.output, observed.label, collapsed)
 
@@ -213,12 +214,17 @@ def summed_measurements(problem: Problem, labels: Counts) -> tuple[Measurement, 
     """Return the noisy sums of the labelled parts, if a problem holds only noisy counts of every cell."""
     if not problem.is_measured:
         return None
-    found = [_summed(measurement, labels) for measurement in problem.measurements]
+    found = [summed_measurement(measurement, labels) for measurement in problem.measurements]
     return None if None in found else tuple(each for each in found if each is not None)
 
 
-def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
-    """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is not a product."""
+def summed_measurement(measurement: Measurement, labels: Counts) -> Measurement | None:
+    """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is not a product.
+
+    A noisy number of records is the same of all partitions.
+    """
+    if isinstance(measurement.of, NumberOfRecords):
+        return replace(measurement, of=NumberOfRecords(_model(int(labels.max()) + 1)))
     indices, noise = measurement.of.single_cells, measurement.noise
     if indices is None or not np.array_equal(np.sort(indices), np.arange(len(labels))):
         return None

@@ -36,9 +36,10 @@ class TablePosterior(EventPosterior[Categories]):
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], solutions: Sequence[TableSolution]
     ) -> None:
-        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
+        self.model, self.releases = model, tuple(releases)
+        super().__init__(model, self.releases, self._size())
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
-        self.joint = JointPosterior(solutions)
+        self.joint = self.joint_type(solutions)
         self.solutions = self.joint.solutions
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {
             1.0
@@ -46,12 +47,19 @@ class TablePosterior(EventPosterior[Categories]):
         plain = (
             self.joint
             if model.is_prior_declared
-            else JointPosterior(solutions, Share)
+            else self.joint_type(solutions, Share)
             if self.is_uniform_pair
             else None
         )
         self.own_distributions: MixedGroups = plain or self.groupwise_distributions or self.joint
         self.distributions: GroupDistributions = self.own_distributions
+
+    joint_type = JointPosterior
+    """What all cells read together are."""
+
+    def _size(self) -> int:
+        """Return the number of records."""
+        return sized(self.releases[0].mechanism).size
 
     @property
     @abstractmethod
@@ -65,8 +73,10 @@ class TablePosterior(EventPosterior[Categories]):
 
     @cached_property
     def is_crossed(self) -> bool:
-        """Return whether all cells together are read under the crossed prior."""
-        return not self.model.is_prior_declared and CrossedSolver().rejection(self.problem) is None
+        """Return whether cells are read together under the crossed prior, which needs a public number of records."""
+        if self.about or self.model.is_prior_declared:
+            return False
+        return CrossedSolver().rejection(self.problem) is None
 
     @cached_property
     def drawn(self) -> DrawnTable | None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
-from discreet.inference import GroupedCounts, Intervals, Problem, column_named, solve_with_strengths
-from discreet.mathematics.distributions import BetaMixture, CountDistribution
+from discreet.inference import Intervals, Problem, column_named, solve_with_strengths, solver_for
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, MixtureBatch
 from discreet.records import Column
 from discreet.tables._differences import Difference
 from discreet.tables._drawn_table import DrawnTable
@@ -35,6 +35,7 @@ class MarginPosterior(CategoriesPosterior):
         self._whole, self._groups_of_cells = whole, _groups(whole.model, columns)
         prior = [float(whole.model.concentration[group].sum()) for group in self._groups_of_cells]
         model = Categories(columns, prior=tuple(prior) if whole.model.is_prior_declared else None)
+        self.joint_type, self.about = whole.joint_type, whole.about
         super().__init__(model, whole.releases, _solutions(whole, model, self._groups_of_cells))
         if not (whole.distributions.is_groupwise or whole.model.is_prior_declared):
             self.distributions, self.is_uniform_pair = self.together, False
@@ -59,6 +60,9 @@ class MarginPosterior(CategoriesPosterior):
         """Return the groupwise distributions of the groups of cells."""
         own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
+
+    def _size(self) -> int:
+        return self._whole.size
 
     @property
     def _has_holders_prior(self) -> bool:
@@ -106,6 +110,9 @@ class MergedGroups(MixedGroups):
     def share(self, indices: Counts) -> BetaMixture:
         return self._distributions.share(self._cells(indices))
 
+    def several(self, groups: Sequence[Counts]) -> MixtureBatch:
+        return self._distributions.several([self._cells(group) for group in groups])
+
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         return self._distributions.between(self._cells(one), self._cells(two))
 
@@ -135,10 +142,11 @@ def _solutions(whole: CategoriesPosterior, model: Categories, groups: Sequence[C
         problem = collapsed_problem(Problem.of(whole.releases), model, labels)
         if problem is not None:
             problems = [replace(problem, model=proposed) for proposed in model.proposals(True)]
-            return solve_with_strengths(problems, by=TablesSolver())
+            by = TablesSolver() if isinstance(problem.number, int) else solver_for(problem)
+            return solve_with_strengths(problems, by=by)
     priors = [[float(each.model.concentration[group].sum()) for group in groups] for each in whole.solutions]
     return [
-        replace(each, model=model.with_prior(tuple(prior)), counts=GroupedCounts(each.counts, groups))
+        replace(each, model=model.with_prior(tuple(prior)), counts=whole.grouped(each.counts, groups))
         for each, prior in zip(whole.solutions, priors, strict=True)
     ]
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, probability, rounded_up, whole
-from discreet.mechanism import Additive, Part, Quantities, noise_epsilon, unit_moves
+from discreet.mechanism import Additive, Part, Quantities, Sized, noise_epsilon, unit_moves
 from discreet.noise import Gaussian, Laplace, ZeroSumGaussian, ZeroSumLaplace, log_terms, preserved
 from discreet.privacy import LARGEST_VARIANCE, Evidence, Guarantee, PrivacyLoss, calibrated_variance
 from discreet.tables._model import Categories
@@ -59,9 +59,13 @@ class TableCells(Quantities):
         """
         return (unit_moves(self.blocks),)
 
+    def additions(self) -> tuple[Counts, ...]:
+        """Return one unit more in the first cell; all other cells are alike if their noise is."""
+        return (np.eye(1, self.length, dtype=np.int64)[0],)
+
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyCounts(Additive[Categories]):
+class NoisyCounts(Additive[Categories], Sized[Categories]):
     """A noisy table of counts: `model` declares the cells, `size` is the public number of records."""
 
     model: Categories

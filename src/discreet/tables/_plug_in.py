@@ -28,7 +28,7 @@ def plug_in(release: Release) -> Dirichlet:
             f"{type(release.mechanism).__name__}, does not hold a count of each cell. Nothing was read. Read it with "
             "infer."
         )
-    return Dirichlet(release.model.concentration + plain_counts(sized(release.mechanism), release.counts[None])[0])
+    return Dirichlet(release.model.concentration + plain_counts(release.mechanism, release.counts[None])[0])
 
 
 def has_plain_counts(mechanism: Mechanism) -> bool:
@@ -39,19 +39,21 @@ def has_plain_counts(mechanism: Mechanism) -> bool:
     return mechanism.space.length == len(mechanism.model.even_parameters()) or _drawn(mechanism) is not None
 
 
-def plain_counts(mechanism: Sized, outputs: Counts) -> Floats:
+def plain_counts(mechanism: Mechanism, outputs: Counts) -> Floats:
     """Return the counts that a reader who ignores the noise would take from rows of outputs.
 
-    Negative ones become 0, and the rest is scaled to the public size. Of drawn shares it is n theta, with theta the
-    mean of all draws.
+    Negative ones become 0, and the rest is scaled to the public size, or where that is secret to the sum of all counts.
+    Of drawn shares it is n theta, with theta the mean of all draws.
     """
     if (drawer := _drawn(mechanism)) is not None:
         drawn = drawer.drawn_rows(outputs)[0].probabilities.reshape(len(outputs), drawer.draws, -1)
-        return np.asarray(mechanism.size * drawn.mean(axis=1))
+        return np.asarray(sized(mechanism).size * drawn.mean(axis=1))
     clipped = np.maximum(outputs, 0).astype(float)
     totals = clipped.sum(axis=1, keepdims=True)
-    equal = np.full_like(clipped, mechanism.size / clipped.shape[1])
-    return np.asarray(np.divide(mechanism.size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
+    sums = np.maximum(1, np.asarray(outputs).sum(axis=1, keepdims=True))
+    size = np.full_like(totals, mechanism.size) if isinstance(mechanism, Sized) else sums
+    equal = np.broadcast_to(size / clipped.shape[1], clipped.shape).copy()
+    return np.asarray(np.divide(size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
 
 
 def _drawn(mechanism: Mechanism) -> Drawer | None:

@@ -20,6 +20,7 @@ from discreet.inference import (
     PROBABILITY,
     SHOWN_LEVEL,
     Comparison,
+    GroupedCounts,
     PosteriorProbability,
     PosteriorSample,
     Problem,
@@ -110,6 +111,10 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         from discreet.tables._margins import margin_of  # it builds on this module
 
         return margin_of(self, columns)
+
+    def grouped(self, counts: Any, groups: Sequence[Counts]) -> GroupedCounts:
+        """Return the counts of groups of cells, from those of all cells read together."""
+        return GroupedCounts(counts, groups)
 
     @property
     def _has_holders_prior(self) -> bool:
@@ -510,6 +515,11 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         logs = self.distributions.log_draws(parts, whole(draws, "draws"), seed)
         return [logsumexp(logs[:, [bool(kind & 2**number) for kind in kinds]], axis=1) for number in range(len(groups))]
 
+    @property
+    def number_of_records(self) -> CountDistribution:
+        """Return the distribution of the number of records behind the releases: one number, unless it is secret."""
+        return CountDistribution(self.size, np.ones(1))
+
     def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
         indices = self.model.cell_indices(event)
@@ -532,7 +542,10 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         """
         from discreet.tables._remap import bayes_remap, weighted_tables  # rarely wanted
 
-        parts = [weighted_tables(solution.counts, len(self.model.cells)) for _, solution in self.joint.weighed]
+        parts = [
+            weighted_tables(solution.counts, len(self.model.cells))  # type: ignore[arg-type]  # their number is public
+            for _, solution in self.joint.weighed
+        ]
         tables = np.concatenate([part[0] for part in parts])
         weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
         tables, indices = np.unique(tables, axis=0, return_inverse=True)

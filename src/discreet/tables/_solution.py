@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet._core.arrays import Floats
-from discreet.inference import GroupedCounts, LatentCounts, WeightedTables
+from discreet.inference import CountsOfSecretNumber, GroupedCounts, LatentCounts, WeightedTables
 from discreet.tables._model import Categories
 
 EXACTLY = "read exactly"
@@ -17,7 +17,7 @@ class TableSolution:
     """The true counts of a table of categories under one prior, and the evidence for that prior."""
 
     model: Categories
-    counts: LatentCounts | WeightedTables | GroupedCounts
+    counts: LatentCounts | WeightedTables | GroupedCounts | CountsOfSecretNumber
     log_evidence: float
     """log P(releases | prior)."""
     method: str = EXACTLY

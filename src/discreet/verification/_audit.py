@@ -152,6 +152,7 @@ _REPEATED = 24  # rows used to recognise noise that restarts with every call
 _SLOW_DRAWS = 400  # draws of a mechanism that must be called for each of them
 _RANDOM_PAIRS = 3  # pairs of data sets with drawn records
 _KINDS = 64  # different records from which data sets are formed
+_OTHERS = (0, 1, 40)  # how many other records there are where their number is secret
 
 
 @runtime_checkable
@@ -174,15 +175,20 @@ class Drawable(Protocol):
         """Return the model."""
 
     @property
-    def size(self) -> int:
-        """Return the public number of records."""
-
-    @property
     def guarantee(self) -> Guarantee:
         """Return what is promised."""
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of counts."""
+
+
+@runtime_checkable
+class HasSize(Protocol):
+    """A mechanism of a public number of records; without one, data sets may differ in a record more or less."""
+
+    @property
+    def size(self) -> int:
+        """Return the public number of records."""
 
 
 @dataclass(frozen=True)
@@ -255,9 +261,7 @@ def audit(
     whole(draws, "draws", least=1_000, most=10**9)
     require(auditing(mechanism, mechanism.model, draws), patience, "Nothing was drawn. Fewer draws need less work.")
     generator = np.random.default_rng(seed)
-    chosen = (
-        neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(mechanism, pairs)
-    )
+    chosen = _own_pairs(mechanism, generator) if pairs is None else _arrays(mechanism, pairs)
     box = _Box(mechanism, SeededBits(seed), chosen[0][0])
     half = min(draws, _SLOW_DRAWS * 4 * len(chosen)) // 2 if box.repeats else draws // 2
     claimed, delta = mechanism.guarantee, float(mechanism.guarantee.delta)
@@ -480,6 +484,19 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
     return f"{name} is from {edges[inside[0] - 1]} to {edges[inside[-1]] - 1}"
 
 
+def _own_pairs(mechanism: Drawable, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return neighbours of a mechanism: with its public number of records, or with and without one record."""
+    if isinstance(mechanism, HasSize):
+        return neighbouring_pairs(mechanism.model, mechanism.size, generator)
+    rows, _ = mechanism.model.contributions(_KINDS)
+    ends = list(dict.fromkeys((0, len(rows) - 1)))
+    found = [(rows[other] * records, rows[end]) for records in _OTHERS for other in ends for end in ends]
+    for records in _OTHERS[1:]:
+        others = rows[generator.integers(len(rows), size=min(records, _KINDS))].sum(axis=0)
+        found.append((others, rows[int(generator.integers(len(rows)))]))
+    return list({(tuple(one), tuple(own)): (one, one + own) for one, own in found}.values())
+
+
 def neighbouring_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
     """Return neighbouring data sets to compare, each once: those that a model names, or simulated ones."""
     if not isinstance(model, Model):
@@ -514,6 +531,16 @@ def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -
     if not found or any(first.shape != second.shape or first.ndim != 1 for first, second in found):
         raise DeclarationError("pairs must hold one or more pairs of flat rows of counts of the same length.")
     model = mechanism.model
-    if isinstance(model, KnowsNeighbours) and not all(model.are_neighbours(mechanism.size, *pair) for pair in found):
-        raise DeclarationError(f"pairs must be neighbours: {mechanism.size} records each, one of them replaced.")
+    if isinstance(model, KnowsNeighbours) and not all(_are_neighbours(mechanism, model, *pair) for pair in found):
+        pair = f"{mechanism.size} records each, one of them replaced" if isinstance(mechanism, HasSize) else "one added"
+        raise DeclarationError(f"pairs must be neighbours: {pair}.")
     return found
+
+
+def _are_neighbours(mechanism: Drawable, model: KnowsNeighbours, first: Counts, second: Counts) -> bool:
+    """Return whether data sets differ in a replaced record or, where their number is secret, in one that was added."""
+    if isinstance(mechanism, HasSize):
+        return model.are_neighbours(mechanism.size, first, second)
+    step = (second - first) * (1 if second.sum() > first.sum() else -1)
+    rows, _ = mechanism.model.contributions(len(step))
+    return bool(min(first.min(), second.min()) >= 0 and (rows == step).all(axis=1).any())

@@ -26,6 +26,8 @@ class Certificate(NotebookRepr):
     loss: PrivacyLoss = field(repr=False)
     rows: int = 1
     protects: str = "one record"
+    promises: str | None = None
+    """What is promised about being in the data and about what a record says, where the former is secret."""
 
     def delta_at(self, epsilon: Exact) -> float:
         """Return a delta that holds at this epsilon, by the stated privacy loss, for the whole unit (group privacy).
@@ -53,6 +55,7 @@ class Certificate(NotebookRepr):
         change = given.adjacency.words(self.protects)
         promise = f"epsilon = {exact_text(given.epsilon)}, delta = {exact_text(given.delta)}, {change}"
         lines = [f"promised: {promise} ({given.evidence.value})", self.pure_in_words]
+        lines += [] if self.promises is None else [self.promises]
         return "\n".join([*lines, *(f"- {check}" for check in self.checks)])
 
     def _repr_html_(self) -> str:

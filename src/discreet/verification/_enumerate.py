@@ -2,9 +2,10 @@
 
 Three things are done, each as far as it can be, and each in a line that says what was done:
 
-- at the real size, for noise on measured numbers: one record is replaced by another and nothing else changes. On the
-  outputs without noise the likelihood then drops by the norm of the change, in the units of the noise: that is at most
-  epsilon for pure noise. For Gaussian noise it is the zCDP parameter of the pair, at most rho;
+- at the real size, for noise on measured numbers: one record is replaced by another and nothing else changes, or,
+  where the number of records is secret, one is added to none. On the outputs without noise the likelihood then drops by
+  the norm of the change, in the units of the noise: that is at most epsilon for pure noise. For Gaussian noise it is
+  the zCDP parameter of the pair, at most rho;
 - on a small instance: all neighbours are compared on all listed outputs. The largest loss, the delta at the stated
 epsilon,
   the Renyi divergences and the whole privacy curve have to stay within what is stated;
@@ -19,7 +20,7 @@ An enumeration needs all data sets, all neighbours and all outputs. At the real 
 instance has the class and the parameters of the mechanism (epsilon, delta, scales, powers, shares) and a smaller size;
 if that is not small enough, a part of the model (few cells, a variable with its ancestors, one feature on the coarsest
 grid), and a coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or
-data.
+data. Where the number of records is secret, the data sets are those of 0, 1, ... up to so many records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,7 +38,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import exact_text
 from discreet.inference import Problem
-from discreet.mechanism import HasProofAssumption, Mechanism, Model, ProofAssumption, Sized, with_fields
+from discreet.mechanism import HasProofAssumption, Mechanism, Model, ProofAssumption, Sized, sized, with_fields
 from discreet.noise import has_density, simulated_noise
 from discreet.noise.randomness import SeededBits
 from discreet.privacy import (
@@ -50,6 +51,7 @@ from discreet.privacy import (
     number_of_pairs,
     number_of_tables,
     rho_delta,
+    with_one_more,
 )
 
 MOST_COMPARISONS = 1_000_000
@@ -133,10 +135,12 @@ def parts_of(model: Model) -> Iterator[Model]:
 class SmallInstance:
     """A mechanism with data sets, neighbours and the outputs on which they are compared."""
 
-    mechanism: Sized
-    original: Sized
+    mechanism: Mechanism
+    original: Mechanism
     data_sets: DataSets
     outputs: Counts
+    records: int
+    """How many records its data sets have; where their number is secret, the most."""
 
     @cached_property
     def compared(self) -> Enumeration:
@@ -154,9 +158,14 @@ class SmallInstance:
         """Return whether this is the mechanism itself, which was small enough."""
         return bool(self.mechanism == self.original)
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether these are all data sets that there can be: a secret number of records has no end."""
+        return self.is_original and isinstance(self.mechanism, Sized)
+
     def __str__(self) -> str:
-        size = self.mechanism.size
-        records = f"{size:,} record{'' if size == 1 else 's'}"
+        up_to = "" if isinstance(self.mechanism, Sized) else "0 to "
+        records = f"{up_to}{self.records:,} record{'' if self.records == 1 else 's'}"
         if self.is_original:
             return f"the mechanism itself, {records}"
         part = self.mechanism.model
@@ -167,7 +176,7 @@ class SmallInstance:
         return f"a small instance, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
 
 
-def small_instances(mechanism: Sized) -> tuple[SmallInstance, ...]:
+def small_instances(mechanism: Mechanism) -> tuple[SmallInstance, ...]:
     """Return the largest instance that can be listed, and a smaller one if only that lists nearly all of its outputs.
 
     Fewer records come first, then parts of the model. Where noise has too many numbers, or the distribution of an
@@ -182,9 +191,10 @@ def small_instances(mechanism: Sized) -> tuple[SmallInstance, ...]:
     return tuple(found[:1] if len(found) < 2 else (found[0], found[-1]))
 
 
-def _instances(mechanism: Sized) -> Iterator[SmallInstance]:
+def _instances(mechanism: Mechanism) -> Iterator[SmallInstance]:
     """Yield all instances that can be listed, the largest first."""
-    sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
+    largest = mechanism.size if isinstance(mechanism, Sized) else _SIZES[0]
+    sizes = [largest, *(size for size in _SIZES if size < largest)]
     for model in (mechanism.model, *parts_of(mechanism.model)):
         rows, _ = model.contributions(MOST_RECORDS + 1)
         for size in sizes if len(rows) <= MOST_RECORDS else ():
@@ -192,23 +202,25 @@ def _instances(mechanism: Sized) -> Iterator[SmallInstance]:
                 yield small
 
 
-def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> SmallInstance | None:
+def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> SmallInstance | None:
     """Return a small instance of this model and size with everything listed, or nothing if there is too much."""
     fewest = mechanism.most_tables if isinstance(mechanism, SlowToList) else MOST_TABLES
-    tables = number_of_tables(size, len(rows), fewest)
-    most = MOST_COMPARISONS // max(number_of_pairs(len(rows), size, MOST_COMPARISONS), tables)
+    is_sized = isinstance(mechanism, Sized)
+    kinds = len(rows) + (not is_sized)  # a record that is absent is a kind of record
+    tables = number_of_tables(size, kinds, fewest)
+    most = MOST_COMPARISONS // max(number_of_pairs(kinds, size, MOST_COMPARISONS), tables)
     if tables > fewest or most < 2:
         return None
-    sets = neighbouring(rows, size, MOST_COMPARISONS)
+    sets = (neighbouring if is_sized else with_one_more)(rows, size, MOST_COMPARISONS)
     for fields in small_instance_fields(mechanism, model):
-        made = _made(mechanism, {"model": model, "size": size, **fields})
+        made = _made(mechanism, {"model": model, **({"size": size} if is_sized else {}), **fields})
         outputs = None if made is None else outputs_for(made, sets.tables, most)
         if made is not None and outputs is not None:
-            return SmallInstance(made, mechanism, sets, outputs)
+            return SmallInstance(made, mechanism, sets, outputs, size)
     return None
 
 
-def _made(mechanism: Sized, changed: dict[str, object]) -> Sized | None:
+def _made(mechanism: Mechanism, changed: dict[str, object]) -> Mechanism | None:
     """Return the mechanism with some fields changed: the others kept if its constructor allows, else recalibrated."""
     kind: Any = type(mechanism)
     kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind)}
@@ -216,7 +228,7 @@ def _made(mechanism: Sized, changed: dict[str, object]) -> Sized | None:
         return mechanism
     for make in (lambda: kind(**kept | changed), lambda: with_fields(mechanism, **changed)):
         try:
-            made: Sized = make()
+            made: Mechanism = make()
         except (DeclarationError, OverflowError):
             continue
         return made
@@ -260,7 +272,7 @@ class HasWorstRecords(Protocol):
         """Return two records whose exchange has the largest privacy loss, as rows of level numbers."""
 
 
-def enumerate_and_compare(mechanism: Sized) -> Findings:
+def enumerate_and_compare(mechanism: Mechanism) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
     checks, epsilon, whole = [], 0.0, False
     worst: Pair = ((), ())
@@ -270,14 +282,14 @@ def enumerate_and_compare(mechanism: Sized) -> Findings:
     if (measured := Problem.before(mechanism).measurements) and all(
         has_density(each.noise.structure) for each in measured
     ):
-        words, epsilon, worst = _replaced_records(mechanism)
+        words, epsilon, worst = _single_records(mechanism)
         checks.append(words)
     instances = small_instances(mechanism)
     for small in instances:
         checks.append(_compared(small))
         found = small.compared
         if small.is_original:
-            whole = whole or (found.data_sets.complete and found.missing <= 1e-12)
+            whole = whole or (small.is_whole and (found.data_sets.complete and found.missing <= 1e-12))
             if found.epsilon >= epsilon * (1 - _ROUNDING):
                 epsilon, worst = found.epsilon, found.worst_pair
     if instances:
@@ -285,7 +297,7 @@ def enumerate_and_compare(mechanism: Sized) -> Findings:
     return Findings(tuple(checks), epsilon, whole, worst)
 
 
-def _measuring(mechanism: Sized) -> Measuring:
+def _measuring(mechanism: Mechanism) -> Measuring:
     """Return a mechanism that says what it measures; refuse one whose evidence are measurements, and that does not."""
     if not isinstance(mechanism, Measuring):
         raise VerificationError(
@@ -295,7 +307,7 @@ def _measuring(mechanism: Sized) -> Measuring:
     return mechanism
 
 
-def _assumed(mechanism: Sized, assumption: ProofAssumption) -> str:
+def _assumed(mechanism: Mechanism, assumption: ProofAssumption) -> str:
     """Hold what single records contribute against what the proof asks of them."""
     rows = assumption.probes
     if broken := sum(not assumption.holds(row) for row in rows):
@@ -306,9 +318,9 @@ def _assumed(mechanism: Sized, assumption: ProofAssumption) -> str:
     return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {assumption.text}"
 
 
-def _generated(mechanism: Sized, record: Counts) -> str:
+def _generated(mechanism: Mechanism, record: Counts) -> str:
     """Draw at the real size with a fixed seed; count for each number how much noise is low, and how much is small."""
-    table, measurement = record * mechanism.size, Problem.before(mechanism).measurements[0]
+    table, measurement = record * sized(mechanism).size, Problem.before(mechanism).measurements[0]
     drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
     noise = drawn - _measuring(mechanism).measured(table)
     own = np.rint(simulated_noise(measurement.noise, _SIMULATED, np.random.default_rng(_SEED)))
@@ -325,30 +337,39 @@ def _generated(mechanism: Sized, record: Counts) -> str:
     return f"drawn, at the real size: in {said} the noise of a number is at most the generator's median"
 
 
-def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
-    """Replace records at the real size and compare the likelihood of the outputs without noise."""
+def _single_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
+    """Replace single records, or add one, and compare the likelihood of the outputs without noise.
+
+    Noise that is added to sums does not look at them, so it does not matter how many other records there are.
+    """
     model = mechanism.model
     numbers = model.contributions(2)[0].shape[1]
     rows, complete = model.contributions(max(2, min(_ROWS, _NUMBERS // numbers)))
     worst = mechanism.worst_records() if isinstance(mechanism, HasWorstRecords) else None
     if worst is not None:
         rows = np.unique(np.concatenate([rows, model.contributions_of(worst)]), axis=0)
-    sets = neighbouring(rows, mechanism.size, most=1)
+    who = model.protects.removeprefix("one ")
+    if isinstance(mechanism, Sized):
+        sets = neighbouring(rows, mechanism.size, most=1)
+        where, doing = f"at the real size of {_number(mechanism.size, who)}", f"replacing {model.protects}"
+    else:
+        sets = with_one_more(rows, 1, most=1)
+        where = f"on the empty data set and {_number(len(rows), f'kind of {who}', f'kinds of {who}')}"
+        doing = f"adding {model.protects}"
     found = compare(mechanism.log_prob, sets, _measuring(mechanism).measured(sets.tables))
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
-    who = model.protects.removeprefix("one ")
-    size = _number(mechanism.size, who)
-    said = f"compared, at the real size of {size}: {_pairs(which, found.pairs)} of different {who}s"
+    of = f"of different {who}s" if isinstance(mechanism, Sized) else f"of none and one {who}"
+    said = f"compared, {where}: {_pairs(which, found.pairs)} {of}"
     guarantee = mechanism.guarantee
     if guarantee.delta == 0:
-        _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of replacing {model.protects}", mechanism)
+        _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of {doing}", mechanism)
         words = f"loss at most {found.epsilon:.9g} (stated: {exact_text(guarantee.epsilon)})"
         return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
     own = np.diagonal(found.log_probs)  # every data set on its own output
     first, second = sets.pairs.T
     drops = np.maximum(own[first] - found.log_probs[second, first], own[second] - found.log_probs[first, second])
     largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
-    _at_most(largest, rho, f"zCDP cost (rho) of replacing {model.protects}", mechanism)
+    _at_most(largest, rho, f"zCDP cost (rho) of {doing}", mechanism)
     return f"{said}, by distance in the noise's norm: rho at most {largest:.6g} (stated: {rho:.6g})", 0.0, ((), ())
 
 
@@ -376,7 +397,7 @@ def _compared(small: SmallInstance) -> str:
     return f"{said}: {', '.join([*parts, 'and the privacy curve stays below the stated one'])}"
 
 
-def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Sized) -> None:
+def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
     """Compare the distribution of the privacy loss, by which releases are composed, with what was found."""
     if loss.epsilon < inf:
         _at_most(found.epsilon, float(loss.epsilon), "privacy loss, by its stated distribution,", mechanism)
@@ -429,7 +450,7 @@ def _first_half(order: NDArray[np.int64], chances: NDArray[np.float64]) -> NDArr
     return half
 
 
-def _at_most(found: float, stated: float, what: str, mechanism: Sized, slack: float = 1e-12) -> None:
+def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 1e-12) -> None:
     """Refuse if more was found than is stated; logarithms of probabilities are floats, good to 1e-13 or so."""
     if not found <= stated * (1 + _ROUNDING) + slack:
         raise VerificationError(
@@ -442,8 +463,8 @@ def _pairs(which: str, count: int) -> str:
     return "the only pair" if (which, count) == ("all", 1) else f"{which} {_number(count, 'pair')}"
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _number(count: int, what: str, several: str | None = None) -> str:
+    return f"{count:,} {what if count == 1 else several or f'{what}s'}"
 
 
 def _share(part: float) -> str:

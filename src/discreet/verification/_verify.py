@@ -8,7 +8,7 @@ from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import exact_text
 from discreet.inference import Observed, require
 from discreet.ledger import Body, Entry, Ledger, PublicKey, Receipt, account_of, metric_cost, paid
-from discreet.mechanism import Mechanism, Plan, Sized, decided_by
+from discreet.mechanism import Mechanism, Plan, both_promises, decided_by
 from discreet.privacy import (
     ONE_RECORD,
     Concentrated,
@@ -57,11 +57,7 @@ def verify(
     require(verifying(mechanism), patience, "Nothing was checked.")
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     recomputed = _recomputed(mechanism, loss)
-    found = (
-        enumerate_and_compare(mechanism)
-        if isinstance(mechanism, Sized)
-        else Findings((), 0.0, whole=False, worst_pair=((), ()))
-    )
+    found = enumerate_and_compare(mechanism)
     pure: Fraction | float = min(loss.epsilon, mechanism.pure_epsilon if guarantee.delta else guarantee.epsilon)
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
@@ -88,6 +84,7 @@ def verify(
         loss=loss,
         rows=rows,
         protects=mechanism.model.protects,
+        promises=both_promises(mechanism, rows),
     )
 
 

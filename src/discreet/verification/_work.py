@@ -50,7 +50,7 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     return draws * DRAWN_NUMBER * numbers_of(mechanism.model) + data_sets * distributions
 
 
-def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
+def planning(mechanisms: Sequence[Mechanism], studies: int) -> CostEstimate:
     """Return the work of simulating, publishing and inferring from this many studies of each of some mechanisms.
 
     What is sampled by chains is counted as one inference of the most sweeps, which few studies need.
@@ -63,11 +63,12 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
             continue
         estimate = solver.cost(problem)
         runs = 1 if solver.exactness is Exactness.SAMPLED else studies
-        making, made = mechanism.model.simulation_cost(mechanism.size)
+        making, made = mechanism.model.simulation_cost(mechanism.size if isinstance(mechanism, Sized) else 1)
         operations += runs * estimate.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(estimate.numbers, made) > held:
             held, worst = max(estimate.numbers, made), mechanism
-    words = f"planning {type(worst).__name__} for {worst.size} records with {studies} simulated studies"
+    records = f" for {worst.size} records" if isinstance(worst, Sized) else ""
+    words = f"planning {type(worst).__name__}{records} with {studies} simulated studies"
     return CostEstimate(words, operations / PLANNED, held)
 
 

@@ -1,3 +1,5 @@
+from discreet.mathematics.distributions._beta_tables import BetaTable as BetaTable
+from discreet.mathematics.distributions._beta_tables import RestNodes as RestNodes
 from discreet.mathematics.distributions._certified import CertifiedBeta as CertifiedBeta
 from discreet.mathematics.distributions._certified import CertifiedDistribution as CertifiedDistribution
 from discreet.mathematics.distributions._certified import CertifiedGamma as CertifiedGamma

@@ -18,7 +18,7 @@ class CountDistribution:
 
     first: int
     probabilities: NDArray[np.float64]
-    most: int | None = None
+    most: float | None = None
     """The largest count that is possible, if intervals are opened to 0 and to it; if not, None."""
 
     def __repr__(self) -> str:
@@ -44,20 +44,25 @@ class CountDistribution:
         """Return the smallest range of counts that leaves at most (1 - level) / 2 on either side.
 
         Where counts are opened, it is extended to 0, or to the largest, if that cannot be excluded: by `reaches_end`,
-        for the share of that many, (k + u) / (most + 1) with u uniform between 0 and 1.
+        for the share of that many, (k + u) / (most + 1) with u uniform between 0 and 1. Where there is no largest, the
+        most is infinite.
         """
         low, high = (self.first + _rank(self.probabilities, tail) for tail in tails(level))
         if self._is_at_end(self.first, self.probabilities, level):
             low = 0
         if self.most is not None and self._is_at_end(self.most - int(self.values[-1]), self.probabilities[::-1], level):
-            high = self.most
+            high = int(self.most)
         return Interval(float(low), float(high))
 
-    def _is_at_end(self, distance: int, probabilities: NDArray[np.float64], level: float) -> bool:
-        """Return whether the end at this distance from the first of these counts cannot be excluded."""
+    def _is_at_end(self, distance: float, probabilities: NDArray[np.float64], level: float) -> bool:
+        """Return whether the end at this distance from the first of these counts cannot be excluded.
+
+        Where there is no largest count, densities are those of the count itself: only their ratio matters.
+        """
         if self.most is None or distance > 0:
             return False
-        densities = (self.most + 1) * probabilities[[0, _rank(probabilities, level)]]
+        scale = self.most + 1 if self.most < np.inf else 1 / max(float(probabilities[0]), 1e-300)
+        densities = scale * probabilities[[0, _rank(probabilities, level)]]
         with np.errstate(divide="ignore"):
             return bool(reaches_end(densities[0], np.log(densities[1]), level))
 

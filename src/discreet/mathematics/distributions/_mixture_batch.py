@@ -14,6 +14,7 @@ any number of records, all other t_j from their ratios to it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -60,6 +61,11 @@ class BetaRows:
     def rows(self, indices: Counts | slice) -> "BetaRows":
         """Return some rows."""
         return BetaRows(self.weights[indices], self.start[indices], self.total[indices])
+
+    @property
+    def width(self) -> int:
+        """Return how many Betas a row has."""
+        return int(self.weights.shape[1])
 
     @cached_property
     def last(self) -> Counts:
@@ -188,6 +194,76 @@ class BetaRows:
         summed = self.share * (digamma(self.start) - digamma(self.total))
         return np.asarray(summed + np.einsum("ij,ij->i", self.weights[:, 1:], rising))
 
+    @property
+    def at_ends(self) -> tuple[Floats, Floats]:
+        """Return the densities at 0 and at 1 of rows whose parameters are 1 or more: Beta(1, b) has b at 0."""
+        zero, one = np.zeros(len(self.weights)), np.zeros(len(self.weights))
+        for density, a in ((zero, np.ones(len(zero))), (one, self.total - 1)):  # the only Betas with one there
+            steps = a - self.start
+            rows = np.flatnonzero((steps >= 0) & (steps < self.width) & (steps == np.rint(steps)))
+            density[rows] = self.weights[rows, steps[rows].astype(np.int64)] * (self.total[rows] - 1)
+        return zero, one
+
+    def components(self, index: int) -> tuple[Floats, Floats, Floats]:
+        """Return weights and both parameters of the Betas of one row, without those of no weight."""
+        kept = np.flatnonzero(self.weights[index] > 0)
+        a = self.start[index] + kept
+        return self.weights[index, kept], a, self.total[index] - a
+
+    def known_widths(self, level: float) -> tuple[Floats, Floats]:
+        """Return the sums of the widths that exact counts would give, and of the weights."""
+        rows, steps = np.nonzero(self.weights > _SHOWN)
+        weights, count = self.weights[rows, steps], len(self.weights)
+        widths = known_widths(self.start[rows] + steps, self.total[rows], level)
+        summed, shares = np.bincount(rows, weights * widths, count), np.bincount(rows, weights, count)
+        return np.asarray(summed, dtype=float), np.asarray(shares, dtype=float)
+
+
+class MixturePart(Protocol):
+    """Rows of mixtures of Betas that are added up with those of other parts; see `BetaRows`."""
+
+    @property
+    def width(self) -> int:
+        """Return how many Betas a row has."""
+
+    @property
+    def share(self) -> Floats:
+        """Return the sum of the weights of each row."""
+
+    @property
+    def mean(self) -> Floats:
+        """Return the mean of each row among its own weights."""
+
+    @property
+    def mean_log(self) -> Floats:
+        """Return sums over the weights of E log x."""
+
+    @property
+    def at_ends(self) -> tuple[Floats, Floats]:
+        """Return the densities at 0 and at 1."""
+
+    @property
+    def turned(self) -> "MixturePart":
+        """Return the distribution of one minus each proportion."""
+
+    def rows(self, indices: Counts | slice) -> "MixturePart":
+        """Return some rows."""
+
+    def components(self, index: int) -> tuple[Floats, Floats, Floats]:
+        """Return weights and both parameters of the Betas of one row."""
+
+    def moments(self, centre: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return sums over the weights of the Betas' means less a centre, of the square of that, and of variances."""
+
+    def cdf_and_density(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
+        """Return the cdf at a logit of each of some rows, and the density of the logit, both times the row's share."""
+
+    def log_density(self, at: Floats, rows: Counts) -> Floats:
+        """Return the logarithm of the density of the proportion itself at a logit of each of some rows."""
+
+    def known_widths(self, level: float) -> tuple[Floats, Floats]:
+        """Return the sums of the widths that exact counts would give, and of the weights."""
+
 
 class MixtureBatch:
     """Rows of mixtures of Betas, each the sum of one row of every part: several priors have totals of their own.
@@ -198,10 +274,10 @@ class MixtureBatch:
     (0.05, 0.95)
     """
 
-    def __init__(self, parts: Sequence[BetaRows], classes: Counts | None = None) -> None:
+    def __init__(self, parts: Sequence[MixturePart], classes: Counts | None = None) -> None:
         """Rows of one of the `classes` (whole numbers) are known to be alike: quantiles are searched once for each."""
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
-        self.count, self._classes = len(parts[0].weights), classes
+        self.count, self._classes = len(parts[0].share), classes
 
     def rows(self, indices: Counts) -> "MixtureBatch":
         """Return some rows."""
@@ -211,9 +287,9 @@ class MixtureBatch:
     @classmethod
     def joined(cls, batches: "Sequence[MixtureBatch]") -> "MixtureBatch | None":
         """Return the rows of several batches one after the other; None where rows are sums of different parts."""
-        if any(len(batch.parts) != 1 for batch in batches):
+        parts = [part for batch in batches for part in batch.parts if isinstance(part, BetaRows)]
+        if any(len(batch.parts) != 1 for batch in batches) or len(parts) < len(batches):
             return None
-        parts = [batch.parts[0] for batch in batches]
         width = max(part.weights.shape[1] for part in parts)
         weights = np.concatenate([np.pad(p.weights, ((0, 0), (0, width - p.weights.shape[1]))) for p in parts])
         start, total = (np.concatenate(each) for each in ([p.start for p in parts], [p.total for p in parts]))
@@ -226,11 +302,7 @@ class MixtureBatch:
 
     def row(self, index: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
-        found = []
-        for part in self.parts:
-            kept = np.flatnonzero(part.weights[index] > 0)
-            a = part.start[index] + kept
-            found.append((part.weights[index, kept], a, part.total[index] - a))
+        found = [part.components(index) for part in self.parts]
         return BetaMixture(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     @cached_property
@@ -273,12 +345,7 @@ class MixtureBatch:
     @property
     def densities_at_ends(self) -> tuple[Floats, Floats]:
         """Return the densities at 0 and at 1 of rows whose parameters are 1 or more: Beta(1, b) has b at 0."""
-        zero, one = np.zeros(self.count), np.zeros(self.count)
-        for part in self.parts:
-            for density, a in ((zero, np.ones(self.count)), (one, part.total - 1)):  # the only Betas with one there
-                steps = a - part.start
-                rows = np.flatnonzero((steps >= 0) & (steps < part.weights.shape[1]) & (steps == np.rint(steps)))
-                density[rows] += part.weights[rows, steps[rows].astype(np.int64)] * (part.total[rows] - 1)
+        zero, one = (np.asarray(sum(each)) for each in zip(*(part.at_ends for part in self.parts), strict=True))
         return zero, one
 
     def quantile(self, probability: float) -> Floats:
@@ -307,7 +374,7 @@ class MixtureBatch:
                 return once[0][:, classes], once[1][:, classes]
         shape = len(probabilities), self.count
         found, steps = np.empty(shape), np.zeros(shape, dtype=np.int64)
-        width = max(part.weights.shape[1] for part in self.parts)
+        width = max(part.width for part in self.parts)
         block = max(1, _BLOCK // (width * len(probabilities)))
         for start in range(0, self.count, block):
             own = slice(start, start + block)
@@ -317,14 +384,8 @@ class MixtureBatch:
 
     def known_widths(self, level: float = 0.9) -> Floats:
         """Return the mean width of the interval that each Beta of a row alone would give: that of exact counts."""
-        summed, shares = np.zeros(self.count), np.zeros(self.count)
-        for part in self.parts:
-            rows, steps = np.nonzero(part.weights > _SHOWN)
-            weights = part.weights[rows, steps]
-            widths = known_widths(part.start[rows] + steps, part.total[rows], level)
-            summed += np.bincount(rows, weights * widths, self.count)
-            shares += np.bincount(rows, weights, self.count)
-        return np.asarray(summed / shares)
+        summed, shares = zip(*(part.known_widths(level) for part in self.parts), strict=True)
+        return np.asarray(sum(summed) / sum(shares))
 
     def privacy_shares(self, level: float = 0.9) -> Floats:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
@@ -332,7 +393,7 @@ class MixtureBatch:
         return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / np.maximum(high - low, 1e-300)))
 
 
-def _moments_of(parts: Sequence[BetaRows]) -> tuple[Floats, Floats, Floats]:
+def _moments_of(parts: Sequence[MixturePart]) -> tuple[Floats, Floats, Floats]:
     """Return the mean of each row, and its variance between and within the Betas; sums are taken about one centre."""
     centre = parts[0].mean
     sums = zip(*(part.moments(centre) for part in parts), strict=True)
@@ -340,7 +401,7 @@ def _moments_of(parts: Sequence[BetaRows]) -> tuple[Floats, Floats, Floats]:
     return centre + first, np.maximum(0.0, second - first**2), within
 
 
-def _logits(parts: Sequence[BetaRows], probabilities: Floats) -> tuple[Floats, Counts]:
+def _logits(parts: Sequence[MixturePart], probabilities: Floats) -> tuple[Floats, Counts]:
     """Return the logits of several quantiles (probabilities, rows), and the steps taken, in one search for all."""
     above = _above_one_half(parts, probabilities)
     found, steps = np.empty(above.shape), np.zeros(above.shape, dtype=np.int64)
@@ -357,7 +418,7 @@ def _logits(parts: Sequence[BetaRows], probabilities: Floats) -> tuple[Floats, C
     return found, steps
 
 
-def _above_one_half(parts: Sequence[BetaRows], probabilities: Floats) -> NDArray[np.bool_]:
+def _above_one_half(parts: Sequence[MixturePart], probabilities: Floats) -> NDArray[np.bool_]:
     """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are ignored."""
     mean, between, within = _moments_of(parts)
     variance, apart = between + within, mean - 0.5
@@ -371,7 +432,7 @@ def _above_one_half(parts: Sequence[BetaRows], probabilities: Floats) -> NDArray
     return above
 
 
-def _low_logits(parts: Sequence[BetaRows], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
+def _low_logits(parts: Sequence[MixturePart], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
     """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken."""
     first, between, within = (each[rows] for each in _moments_of(parts))
     spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))

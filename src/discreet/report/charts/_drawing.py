@@ -145,7 +145,10 @@ def posterior_title(posterior: Posterior) -> Spec:
     given = [release.guarantee for release in posterior.releases]
     delta = sum((guarantee.delta for guarantee in given), Fraction(0))
     who = first.model.protects.removeprefix("one ")
-    facts = [f"{posterior.size:,} {who}s", f"epsilon = {' + '.join(spent_text(each.epsilon) for each in given)}"]
+    facts = [
+        f"{posterior.about}{posterior.size:,} {who}s",
+        f"epsilon = {' + '.join(spent_text(each.epsilon) for each in given)}",
+    ]
     facts += [f"delta = {spent_text(delta)}"] if delta else []
     facts += [f"neighbours: {first.change}"]
     unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)

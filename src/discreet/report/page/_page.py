@@ -55,7 +55,7 @@ def about_the_release(posterior: Posterior, certificates: Sequence[Certificate])
     sections = []
     for release, certificate in zip(posterior.releases, certificates, strict=True):
         several = f"<p><strong>{_text(release.label)}</strong></p>" if len(posterior.releases) > 1 else ""
-        blocks = [*protected(release), *guaranteed(release.guarantee), *checked(release, certificate)]
+        blocks = [*protected(release), *guaranteed(release), *checked(release, certificate)]
         if release is posterior.releases[0]:
             blocks = [*published(release, posterior), *blocks]
         lines = "".join(f"<li>{_text(check)}</li>" for check in certificate.checks)
@@ -150,7 +150,7 @@ def _facts(posterior: Posterior) -> str:
     given = [release.guarantee for release in posterior.releases]
     who = posterior.releases[0].model.protects.removeprefix("one ")
     facts = [
-        (f"{who}s", f"{posterior.size:,}"),
+        (f"{who}s", f"{posterior.about}{posterior.size:,}"),
         ("epsilon", " + ".join(spent_text(each.epsilon) for each in given)),
         *([("delta", " + ".join(spent_text(each.delta) for each in given))] if any(e.delta for e in given) else []),
         ("protects", posterior.releases[0].unit.description),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from discreet._core.errors import DeclarationError
 from discreet.inference import Posterior, require_posterior, why_unreadable
-from discreet.privacy import Evidence, Guarantee, spent_text
+from discreet.mechanism import both_promises
+from discreet.privacy import Adjacency, Evidence, Guarantee, spent_text
 from discreet.release import Release
 from discreet.report.statement._markdown import bullets, plain, table
 from discreet.report.statement._results import no_results, published, published_unread, results
@@ -72,7 +73,7 @@ def statement(
         *([_SIMULATED] if release.simulated else []),
         *(published_unread(release) if posterior is None else published(release, posterior)),
         *protected(release),
-        *guaranteed(release.guarantee),
+        *guaranteed(release),
         *checked(release, certificate),
         *(no_results(release, str(why)) if posterior is None else results(posterior, answers)),
         *not_promised(release, _DECLARED if posterior is None else posterior.text.public),
@@ -89,7 +90,8 @@ def protected(release: Release) -> list[str]:
     unit, change = release.unit, release.change
     who = f"**{plain(unit.description)}**"
     what = "whatever any single record says is protected, no matter what the other records say"
-    who_is_counted = "records there are is public"
+    is_secret = release.guarantee.adjacency is Adjacency.ADD_OR_REMOVE
+    who_is_counted = f"records there are is {'secret too' if is_secret else 'public'}"
     if release.model.protects != "one record":
         who_is_counted = "persons there are is public; how many of them have rows is not"
         what = "whatever all rows of any single person say is protected, no matter what the rows of others say"
@@ -101,15 +103,20 @@ def protected(release: Release) -> list[str]:
         "## What is protected",
         f"The unit of protection is {who}: {what}. In technical terms, two data sets are neighbours if they differ "
         f"by this change: {change}. How many {who_is_counted}.",
+        *([] if (promises := both_promises(release.mechanism, unit.rows)) is None else [f"Two promises: {promises}."]),
     ]
 
 
-def guaranteed(guarantee: Guarantee) -> list[str]:
+def guaranteed(release: Release) -> list[str]:
     """Say what epsilon and delta promise a person, with odds."""
+    guarantee = release.guarantee
+    is_secret = guarantee.adjacency is Adjacency.ADD_OR_REMOVE
     factor = _power(guarantee.epsilon)
     bound = f"**{_power_in_words(guarantee.epsilon)}** (rounded up)"
     numbers = f"**epsilon = {spent_text(guarantee.epsilon)}, delta = {spent_text(guarantee.delta)}.** "
     imagine = "Imagine that the protected content had been different, in any way whatsoever. "
+    if is_secret:
+        imagine = "Imagine that somebody's record had been absent, or that it had been added. "
     if guarantee.delta:
         words = (
             f"Then the probability of any set of possible publications would be at most {bound} times what it is "
@@ -120,7 +127,8 @@ def guaranteed(guarantee: Guarantee) -> list[str]:
     words = (
         f"Then no possible publication would be more than {bound} times as likely as it is now, or less likely by "
         "more than that factor. For a person this means: suppose that somebody knows all other records, has "
-        "unlimited computing power, and wants to find out what this one says. The release changes the odds that "
+        f"unlimited computing power, and wants to find out {'whether this one' if is_secret else 'what this one'} "
+        f"{'is there' if is_secret else 'says'}. The release changes the odds that "
         "they give to any answer by at most that factor, up or down: even odds (1 to 1) become at most "
         f"{_odds(factor)} to 1. Nothing that becomes known later can weaken this. People who know less may still "
         "learn something about everyone; see the end of this page."
@@ -199,6 +207,7 @@ def not_promised(release: Release, public: Sequence[str]) -> list[str]:
     epsilon, rows = release.guarantee.epsilon, release.unit.rows
     delta = ", and delta grows as well" if release.guarantee.delta else ""
     who = release.model.protects.removeprefix("one ")
+    number = "" if release.guarantee.adjacency is Adjacency.ADD_OR_REMOVE else f"the number of {who}s, "
     more = "more than one record" if rows == 1 else f"more than {rows} records"
     several = f"**Several rows for one person.** A person with {more} is protected less, in the same way."
     if who != "record":
@@ -212,7 +221,7 @@ def not_promised(release: Release, public: Sequence[str]) -> list[str]:
         several,
         "**What is true of people in general is not protected.** If the release shows that something is common, "
         "readers will expect it of everyone, including people who are not in the data.",
-        f"**Public facts are not protected:** the number of {who}s, the columns and levels, "
+        f"**Public facts are not protected:** {number}the columns and levels, "
         f"{''.join(f'{fact}, ' for fact in public)}epsilon and the label.",
     ]
     return ["## What is not promised", bullets(points)]
