@@ -49,7 +49,8 @@ JOINT = (
     Joint("triangle of zeros", 10_000, "0.3", 863),
     Joint("3 columns", 10_000, "0.3", 857),
     Joint("Zipf of 42 levels", 1_000, "0.3", 865),
-    Joint("Flights carrier x dest", 10_000, "0.1", 861),
+    Joint("Flights carrier x dest", 10_000, "0.1", 861, (0.7, 0.75)),  # most cells are empty, and noise hides which
+    Joint("Flights carrier x dest", 10_000, "0.3", 866, (0.7, 0.75)),
     Joint("uniform", 1_000, "0.1", 859),
     Joint("Adult race x relationship x marital", 5_000, "0.3", 853),
     Joint("Adult education x occupation", 300, "0.3", 854),
@@ -135,7 +136,7 @@ def words_of(found: list[dict[str, Any]]) -> str:
     return f"cells {entry['cells'][0]}, margins {margins}, distance {entry['distance']}, R-hat {entry['r_hat']}"
 
 
-@pytest.mark.filterwarnings("ignore::discreet.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::discreet.ConvergenceWarning", "ignore::discreet.UncalibratedDrawsWarning")
 @pytest.mark.parametrize("setting", JOINT, ids=lambda setting: setting.name)
 def test_cells_and_margins_of_the_joint_table_are_held(setting: Joint) -> None:
     found = summed_up(kept("joint-table", setting.name, setting.seed, RELEASES, partial(released, setting), words_of))

@@ -34,6 +34,7 @@ def _little_information_is_expected() -> Iterator[None]:
         warnings.simplefilter("ignore", dc.LittleInformationWarning)
         warnings.simplefilter("ignore", PriorOutweighsWarning)
         warnings.simplefilter("ignore", dc.ConvergenceWarning)
+        warnings.simplefilter("ignore", dc.UncalibratedDrawsWarning)
         yield
 
 

@@ -328,6 +328,19 @@ def test_draws_that_hold_less_than_they_state_say_so() -> None:
         found.rows()
 
 
+def test_noise_wider_than_the_mean_count_of_a_cell_is_told_to_who_reads_all_cells_together() -> None:
+    """300 records in 12 cells are 25 in each; the noise of a cell has a standard deviation of sqrt(8) / epsilon."""
+    asked = (lambda own: own.table, lambda own: own.draws(5), lambda own: own.sample(24))
+    for ask in asked:
+        with pytest.warns(dc.UncalibratedDrawsWarning, match="of 28.3 in every cell, where cells hold 25 records"):
+            ask(dc.infer(released(epsilon="0.1")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dc.UncalibratedDrawsWarning)
+        dc.infer(released(epsilon="0.1")).probability("ward=A").interval()
+        for ask in asked:
+            ask(dc.infer(released(epsilon="0.12")))  # 23.6
+
+
 def test_chains_that_do_not_agree_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.tables._crossed_solver._BAD_R_HAT", 1.0)
     found = dc.infer(released())

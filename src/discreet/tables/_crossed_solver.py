@@ -144,6 +144,15 @@ def cell_noise(problem: Problem) -> CellNoise | None:
     return None
 
 
+def wide_noise(problem: Problem[Categories]) -> tuple[float, float] | None:
+    """Return the standard deviation of a cell's noise and the mean count of a cell, if the former is larger; else None.
+
+    Only public facts decide. Noise that wide hides which cells are empty.
+    """
+    noise, mean = cell_noise(problem), problem.size / len(problem.model.cells)
+    return (noise.deviation, mean) if noise is not None and noise.deviation > mean else None
+
+
 def starting_tables(noise: CellNoise, size: int, chains: int, generator: np.random.Generator) -> Counts:
     """Return tables of all records near the noisy counts, spread by as much again as their noise."""
     spread = noise.deviation * generator.standard_normal((chains, len(noise.middle)))
