@@ -307,6 +307,8 @@ def test_small_groups_are_pooled_on_request(folder: Path) -> None:
     assert [row["given"] for row in found["pooled"]] == [f"ward={ward}" for ward in "ABCDE"]
     assert found["pooled"][4]["mean"] < found["groups"][4]["mean"]
     assert found["pooled"][4]["share_due_to_privacy"] is None
+    assert any("unlike all others" in warning for warning in found["warnings"])
+    assert not any("unlike" in said for said in as_json("infer", "r.json", "--event", "fall=yes")["warnings"])
     assert "pooled" in run("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool").output
     run("infer", "r.json", "--pool", code=1)
 

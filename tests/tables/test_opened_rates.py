@@ -3,6 +3,8 @@
 How often they cover is measured in validation/test_skewed_truths.py, on more settings and many more releases.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,15 @@ def test_ratios_are_opened_where_the_share_of_both_is() -> None:
     assert posterior.ratio("ward=B, fall=no", "ward=B, fall=yes").interval(0.9).high == np.inf
     low, high = posterior.ratio("ward=A, fall=no", "ward=B, fall=no").interval(0.9)
     assert 0 < low < high < np.inf
+
+
+def test_a_ratio_of_two_shares_that_may_both_be_0_warns() -> None:
+    posterior = read((228, 1, 70, 1))
+    with pytest.warns(dc.LittleInformationWarning, match=r"'ward=B, fall=yes' and of 'ward=A, fall=yes' may both be 0"):
+        posterior.ratio("ward=B, fall=yes", "ward=A, fall=yes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        posterior.ratio("ward=B, fall=yes", "ward=B, fall=no")
 
 
 def test_ratios_of_rates_are_opened_where_a_rate_is() -> None:

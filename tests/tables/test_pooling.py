@@ -219,3 +219,9 @@ def test_what_cannot_be_pooled_is_refused_in_words() -> None:
         posterior.pooled("ward=A", "ward")
     with pytest.raises(dc.DeclarationError, match="no quantity"):
         posterior.pooled("fall=yes", "ward").rate("Z")
+
+
+def test_whoever_pools_is_warned_of_groups_that_are_unlike_all_others() -> None:
+    release = dc.Release(dc.GeometricHistogram(MODEL, size=6, epsilon="2"), (1,) * 6, "s", simulated=True)
+    with pytest.warns(dc.UncalibratedDrawsWarning, match=r"a group of 'ward' that is unlike .* without pooling"):
+        dc.infer(release).pooled("fall=yes", "ward")

@@ -58,7 +58,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class UncalibratedDrawsWarning(UserWarning):
-    """Intervals of these draws hold skewed truths less often than they state: read intervals from `interval`."""
+    """Intervals of these draws hold skewed truths less often than they state; the warning says what to ask instead."""
 
 
 class MisfitWarning(UserWarning):

@@ -153,7 +153,7 @@ def infer(
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("inferring", as_json):
-        for category in SHOWN_WARNINGS:
+        for category in (*SHOWN_WARNINGS, UncalibratedDrawsWarning):
             warnings.simplefilter("always", category)
         model = None if program is None else _program(program)
         whole: Posterior = read_release(

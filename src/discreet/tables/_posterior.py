@@ -7,7 +7,7 @@ probabilities and ratios are exact. Other functions of theta are summarised by e
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -342,11 +342,21 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
     def pooled(self, event: object, by: str, patience: float = 1.0) -> "PooledRates":
         """Return the rate of an event in each level of a column, partially pooled: small groups borrow from all others.
 
-        Anything that takes more than `patience` times the usual work is refused before it begins.
+        Anything that takes more than `patience` times the usual work is refused before it begins. A warning says what
+        pooling does to a group that is unlike all others: its own noisy sums need not show that it is one.
         """
         from discreet.tables._pooling import PooledRates  # another model of the same releases
 
-        return PooledRates(self.model, self.releases, event, by, lambda level: self.group_sizes(by, level), patience)
+        sizes = partial(self.group_sizes, by)
+        pooled = PooledRates(self.model, self.releases, event, by, sizes, patience)
+        warnings.warn(
+            f"Pooling draws the rate of a group of {by!r} that is unlike all others towards theirs, and its interval "
+            "holds the true rate less often than it states (docs/calibration.md). If one group may be unlike the "
+            "others, ask for the rates of the groups without pooling: posterior.rates, or no --pool.",
+            UncalibratedDrawsWarning,
+            stacklevel=2,
+        )
+        return pooled
 
     def ratio(self, first: object, second: object) -> Odds:
         """Return the distribution of P(first) / P(second) for two mutually exclusive events."""
@@ -354,6 +364,14 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         if np.intersect1d(one, two).size:
             raise DeclarationError(f"{first!r} and {second!r} must be mutually exclusive.")
         watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
+        if all(self.distributions.share(cells).interval(SHOWN_LEVEL)[0] == 0 for cells in (one, two)):
+            warnings.warn(
+                f"The shares of {first!r} and of {second!r} may both be 0, and intervals of a ratio of such shares "
+                "hold the true ratio less often than they state (docs/calibration.md). Ask for both shares "
+                "themselves: posterior.probability.",
+                LittleInformationWarning,
+                stacklevel=2,
+            )
         return Odds(self.distributions.between(one, two))
 
     def probability_that(
