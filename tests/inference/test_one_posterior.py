@@ -105,10 +105,16 @@ def chosen_by_group() -> Any:
     return dc.infer(numbers(model, dc.numbers.ChosenTable))
 
 
+def secret_number() -> Any:
+    model = dc.Categories("smoking", levels=("never", "former", "current"), outside="never", prior=1)
+    return dc.infer(dc.simulate(dc.tables.LaplaceTable(model, 1), [60, 25, 15], dc.SeededBits(3)))
+
+
 WARDS = [(ward, fall) for ward in "ABC" for fall in YES_NO]
 HERE = "these records"
 EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
     "a table": (table, ["never", "former", "current"]),
+    "a table of a secret number of records": (secret_number, ["never", "former", "current"]),
     "a crossed table": (crossed, [*WARDS]),
     "a margin": (lambda: crossed().margin("ward"), ["A", "B", "C"]),
     "pooled rates": (lambda: crossed().pooled("fall=yes", "ward"), ["A", "B", "C"]),

@@ -18,6 +18,7 @@ from discreet.inference import infer_many, why_unreadable
 from discreet.mechanism import with_fields
 from discreet.networks import Network
 from discreet.planning import Accuracy, Simulations, accuracy, accuracy_curve, rehearsal, solve_for_width, studies_for
+from discreet.planning._accuracy import require_quick
 from discreet.regression import ConeMoments
 from discreet.regression._exact import exact_coefficients
 from discreet.server._work import width as served_width
@@ -403,3 +404,16 @@ def test_a_program_knows_its_table_and_its_mechanism() -> None:
 def test_accuracy_is_public() -> None:
     assert dc.accuracy is accuracy
     assert isinstance(dc.accuracy(EVERY["share"], studies=2), Accuracy)
+
+
+def test_the_patience_that_a_refused_plan_names_is_enough() -> None:
+    age, schooling = (dc.Column(name, tuple("abcdef"[:n]), outside="a") for name, n in (("age", 6), ("schooling", 4)))
+    sex, income = dc.Column("sex", ("f", "m"), outside="f"), dc.Column("income", ("low", "high"), outside="low")
+    model = dc.Logistic("income ~ age + sex + schooling", columns=[age, sex, schooling, income]).table
+    for size in (32_561, 34_000, 37_000, 41_000):
+        mechanism = dc.GeometricHistogram(model, size, "0.1")
+        with pytest.raises(dc.DeclarationError, match="discreet rehearse") as refused:
+            require_quick(mechanism, 1.0)
+        named = re.search(r"A patience of ([0-9.]+) allows a plan \(--patience\)", str(refused.value))
+        assert named is not None
+        require_quick(mechanism, float(named[1]))

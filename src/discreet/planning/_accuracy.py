@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from math import exp, inf, log, nan, sqrt
+from math import ceil, exp, inf, log, nan, sqrt
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -317,9 +317,10 @@ def require_quick(mechanism: Mechanism, patience: float) -> None:
     """Refuse a plan that takes much longer than seconds, as inference by chains does."""
     work = studies_for(mechanism) * work_of_study(mechanism)
     if work > patience * _QUICK:
+        enough = ceil(10 * work / _QUICK) / 10
         raise DeclarationError(
             f"Planning this takes about {work:.0e} operations, and {patience * _QUICK:.0e} are allowed. {_UNDONE} One "
-            f"simulated study shows much of it: discreet rehearse. More patience ({work / _QUICK:.2g}) allows a plan."
+            f"simulated study shows much of it: discreet rehearse. A patience of {enough:g} allows a plan (--patience)."
         )
 
 
