@@ -123,9 +123,11 @@ def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
 
 
 def test_intervals_are_opened_by_one_rule() -> None:
-    """`reaches_end` decides; `ends_of`, `Share` and counts ask it, and papers' tables of widths."""
-    home = "mathematics/distributions/_dirichlet.py"
+    """`reaches_end` decides, and of draws `draws_reach_ends`; rows and laws of networks ask the latter."""
+    home, drawn = (f"mathematics/distributions/{name}.py" for name in ("_dirichlet", "_sampled"))
     assert {module for module, _ in defined("reaches_end")} == {home}
+    assert {module for module, _ in defined("draws_reach_ends")} == {drawn}
+    assert modules_with(lambda node: called(node) == "draws_reach_ends") == {drawn, "networks/_rows.py"}
     assert modules_with(lambda node: called(node) == "reaches_end") == {
         home,
         "mathematics/distributions/_counts.py",

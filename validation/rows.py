@@ -115,6 +115,7 @@ SWEEPS: dict[str, Callable[[Any], Iterator[Figures]]] = {
     "ranks": ranked,
     "regression": regressed,
     "regression-calibration": placed,
+    "skewed-networks": skewed,
     "skewed-numbers": skewed,
     "skewed-others": skewed,
     "skewed-rates": skewed,

@@ -232,9 +232,6 @@ SETTINGS = (
 )
 LEAST = {  # those that do not hold, as docs/calibration.md says first of all
     "pooled rate, outlying group": (0.0, 0.3, 0.4),
-    "probability by a network": (0.2, 0.6, 0.7),
-    "conditional by a network": (0.2, 0.6, 0.7),
-    "entry of a network's table": (0.3, 0.6, 0.7),
     "ratio of shares": (0.4, 0.7, 0.8),
 }
 

@@ -176,7 +176,9 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 def test_a_tree_is_read_by_chains_as_it_is_read_exactly() -> None:
     """The means of four releases differ by a small part of the posterior deviation."""
-    network = Network.from_edges("a -> b -> c", "b -> d", "a -> e", levels=dict.fromkeys("abcde", TWO), outside=0)
+    network = Network.from_edges(
+        "a -> b -> c", "b -> d", "a -> e", levels=dict.fromkeys("abcde", TWO), outside=0, prior=1
+    )
     shifts = []
     for seed in range(4):
         counts = network.simulate(100, np.random.default_rng(seed)).statistics

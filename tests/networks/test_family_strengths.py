@@ -40,10 +40,10 @@ def release() -> Release[Network]:
 
 def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pair(release: Release[Network]) -> None:
     grids = release.model.strength_grids
-    assert {name: len(values) for name, values in grids.items()} == {"x0": 4, "x1": 4}
+    assert {name: len(values) for name, values in grids.items()} == {"x0": 5, "x1": 5}
     evidences, tables = [], []
     for one, two in product(grids["x0"], grids["x1"]):
-        prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1.0}
+        prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1 / 3}
         direct = whole(Problem.of([release], prior))
         evidences.append(direct.log_evidence)
         tables.append(direct.means()[1])
@@ -52,8 +52,8 @@ def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pai
     expected = np.einsum("i,ijk->jk", shares / shares.sum(), np.array(tables))
     np.testing.assert_allclose(posterior.mean_tables()["x0"], expected, atol=1e-9)
     assert posterior.log_evidence == pytest.approx(max(evidences) + np.log(shares.mean()), abs=1e-8)
-    learnt = shares.reshape(4, 4) / shares.sum()
-    assert learnt.sum(axis=1).argmax() == 3  # rows that are spread evenly: one for each level
+    learnt = shares.reshape(5, 5) / shares.sum()
+    assert learnt.sum(axis=1).argmax() == 4  # rows that are spread evenly: one for each level
     assert learnt.sum(axis=0).argmax() == 0  # rows that hold one level: as little as there is
     assert posterior.mean_prior[1][0] == pytest.approx(learnt.sum(axis=1) @ np.array(grids["x0"]), abs=1e-8)
 
@@ -88,17 +88,49 @@ def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatc
         assert own[0] == pytest.approx(expected[0], abs=0.02)
 
 
-def test_one_family_of_many_levels_and_none_are_read_as_before() -> None:
+def test_one_family_of_many_levels_learns_its_strength_and_few_levels_share_two_records() -> None:
     one = network(12, 3)
     assert [each.prior[1][0] for each in one.proposals(True)] == pytest.approx(
-        [(1 / 6) ** (1 - g / 3) for g in range(4)]
+        [(1 / 12) ** (1 - g / 4) for g in range(5)]
     )
     assert one.proposals(False)[0].prior[1] == (0.5,) * 12
-    assert not network(8, 3).is_prior_open
+    (known,) = network(8, 3).proposals(True)
+    assert known.prior == ((1.0, 1.0), (1 / 8,) * 8, (1 / 3,) * 3)  # 2 records for each table: 1 for each of two rows
+    many = Network.from_edges("a -> d", "b -> d", levels={"a": range(6), "b": range(10), "d": (0, 1)}, outside=0)
+    assert many.proposals(True)[0].prior[-1] == (1 / 8, 1 / 8)  # a quarter of a record for each of 60 rows
 
 
 def test_too_many_priors_to_read_are_not_learnt(release: Release[Network], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family_strengths, "MOST_OPERATIONS", 1.0)
     posterior = dc.infer(release)
     assert posterior.mean_prior[1] == [0.5] * 9
-    assert posterior.mean_prior[3] == [1.0] * 3
+    assert posterior.mean_prior[3] == [1 / 3] * 3
+
+
+def test_rows_reach_0_and_1_where_no_prior_was_declared_and_nowhere_else() -> None:
+    """None of 60 records with x = 1 has y = 1, all of 40 with x = 2 have it: equal tails would exclude both truths."""
+    counts = np.array([30, 30, 60, 0, 0, 40])
+    levels = {"x": (0, 1, 2), "y": (0, 1)}
+    for prior, is_open in ((None, True), (1, False)):
+        model = Network.from_edges("x -> y", levels=levels, outside=0, prior=prior)
+        posterior = dc.infer(dc.simulate(dc.FamilyHistograms(model, 160, 8), counts, dc.SeededBits(4)))
+        rows = {(row.quantity, row.given): row for row in posterior.rows()}
+        low, high = rows["y=1", "x=1"], rows["y=1", "x=2"]
+        assert (low.low == 0.0) is is_open
+        assert (high.high == 1.0) is is_open
+        assert 0 < rows["y=1", "x=0"].low < rows["y=1", "x=0"].high < 1
+        assert (posterior.conditional("y=1", "x=1").interval().low == 0.0) is is_open
+        assert (posterior.conditional("y=1", "x=2").interval().high == 1.0) is is_open
+        middle = posterior.probability("y=1").interval()
+        assert 0 < middle.low < middle.high < 1
+        exact = dict(zip(rows, model.exact(counts, 160, 0.9), strict=True))
+        assert abs(exact["y=1", "x=1"][1] - (low.high - low.low)) < 0.03  # planned beside it, by the same rule
+
+
+def test_a_rare_event_is_not_outweighed_by_rows_of_the_default_prior() -> None:
+    """Twelve rows of a parent with a prior of 1 would be 24 imagined records, half of them with the event."""
+    counts = np.array([[20, 0]] * 11 + [[19, 1]])
+    model = Network.from_edges("x -> y", levels={"x": tuple(range(12)), "y": (0, 1)}, outside=0)
+    release = dc.simulate(dc.FamilyHistograms(model, 240, 20), counts.ravel(), dc.SeededBits(1))
+    assert dc.infer(release).probability("y=1").mean < 2.5 / 240
+    assert dc.infer(release, prior=1).probability("y=1").mean > 10 / 240

@@ -68,7 +68,8 @@ class Enumeration:
     """All tables of a tree with their posterior probabilities: the slow twin of every solver."""
 
     def __init__(self, release: dc.Release) -> None:
-        self.network: Network = release.model
+        model: Network = release.model
+        self.network = model if model.is_prior_declared else model.proposals(is_evidence_known=False)[0]
         self.names = [column.name for column in self.network.variables]
         self.tables = self._all(sized(release.mechanism).size, [])
         last = [self.names.index(family[-1]) for family in self.network.maximal_families]

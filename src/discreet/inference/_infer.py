@@ -14,6 +14,7 @@ from discreet.inference._posterior import Posterior, posterior_of
 from discreet.inference._prior_strengths import (
     LEARNT,
     NEGLIGIBLE,
+    settled,
     solve_with_learnt_prior,
     solve_with_strengths,
     strengthened,
@@ -103,12 +104,13 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     (`HasFewerDraws`); each from a seed of its own, so that errors of few draws average out.
     """
     problems = [replace(Problem.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
-    if is_prior_open(problems[0].model):
+    meant = [settled(problem) for problem in problems]
+    if is_prior_open(meant[0].model):
         solutions = [solve_with_learnt_prior(problem) for problem in problems]
     else:
-        if (solver := solver_for(problems[0])) is None:
+        if (solver := solver_for(meant[0])) is None:
             raise not_read(problems[0])
-        solutions = [[solution] for solution in solver.solve_many(problems)]
+        solutions = [[solution] for solution in solver.solve_many(meant)]
     triples = zip(problems, releases, solutions, strict=True)
     found = [posterior_of(type(own[0]))(problem.model, [release], own) for problem, release, own in triples]
     return [cast(Posterior, each.with_fewer_draws()) if isinstance(each, HasFewerDraws) else each for each in found]

@@ -22,7 +22,7 @@ from discreet.inference._problem import (
     not_read,
     solver_for,
 )
-from discreet.mechanism import HasStrengths, Model, StrengthensPrior, TakesPrior
+from discreet.mechanism import HasStrengths, Model, StrengthensPrior, TakesPrior, is_prior_open
 
 NEGLIGIBLE = 35.0
 """Nats below the best evidence beyond which a prior is not read: its share is below e^-35 = 6e-16."""
@@ -62,7 +62,7 @@ def solve_with_learnt_prior(problem: Problem) -> list[Solution]:
     """
     solver = solver_for(problem)
     is_known = solver is not None and solver.exactness is Exactness.EXACT
-    if solver is not None and is_known and isinstance(problem.model, HasStrengths):
+    if solver is not None and is_known and isinstance(problem.model, HasStrengths) and problem.model.strength_grids:
         from discreet.networks import (
             are_few,
             solve_with_family_strengths,  # of networks alone
@@ -71,6 +71,15 @@ def solve_with_learnt_prior(problem: Problem) -> list[Solution]:
         if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
             return list(solve_with_family_strengths(problem, in_turn(solver)))
     return solve_with_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
+
+
+def settled(problem: Problem) -> Problem:
+    """Return a problem under the one prior that may be meant where none was declared; as it is if there are several."""
+    model = problem.model
+    if not is_prior_open(model) or (isinstance(model, HasStrengths) and len(model.strength_grids) > 1):
+        return problem
+    found = model.proposals(is_evidence_known=True)
+    return replace(problem, model=found[0]) if len(found) == 1 else problem
 
 
 def solve_with_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Solution]:

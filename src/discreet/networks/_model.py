@@ -28,7 +28,7 @@ from discreet.networks._graph import (
     parents_by_edges,
     parents_first,
 )
-from discreet.networks._prior import UNLEARNT, NetworkPrior, parameters_of, strength_grids
+from discreet.networks._prior import NetworkPrior, parameters_of, strength_grids, undeclared
 from discreet.records import Column, Level, Statistics, as_source
 
 if TYPE_CHECKING:
@@ -198,27 +198,34 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def is_prior_open(self) -> bool:
-        """Return whether no prior was declared and 1 for each level of some variable may be too much."""
-        return not self.is_prior_declared and bool(self.strength_grids)
+        """Return whether no prior was declared."""
+        return not self.is_prior_declared
+
+    @cached_property
+    def _rows(self) -> tuple[int, ...]:
+        """Return how many rows the table of each variable has."""
+        return tuple(prod(self.shape(above)) for above in self.parents)
 
     @cached_property
     def strength_grids(self) -> dict[str, tuple[float, ...]]:
         """Return the prior parameters among which each variable of many levels learns its own."""
-        return strength_grids(self.variables)
+        return strength_grids(self.variables, self._rows)
 
     def under_strengths(self, chosen: Mapping[str, float]) -> "Network":
-        """Return the network with these prior parameters for variables of many levels, and 1 for all others."""
-        return self.with_prior({variable.name: chosen.get(variable.name, 1.0) for variable in self.variables})
+        """Return the network with these prior parameters, and for all others those where no prior was declared."""
+        pairs = zip(self.variables, self._rows, strict=True)
+        return self.with_prior({v.name: chosen.get(v.name, undeclared(len(v.levels), rows)) for v, rows in pairs})
 
     def proposals(self, is_evidence_known: bool) -> "tuple[Network, ...]":
-        """Return the network with the strengths of its one variable of many levels, or with 1/2 for all of these.
+        """Return the network under the priors that may be meant where none was declared.
 
-        Strengths of several are too many to list: see `networks._family_strengths`.
+        The strength of one variable of many levels is learnt if evidence is known. Strengths of several are too many
+        to list: see `networks._family_strengths`.
         """
         if is_evidence_known and len(self.strength_grids) == 1:
             ((name, values),) = self.strength_grids.items()
             return tuple(self.under_strengths({name: value}) for value in values)
-        return (self.under_strengths(dict.fromkeys(self.strength_grids, UNLEARNT)),)
+        return (self.under_strengths({}),)
 
     def strengthened(self, strength: float) -> "Network":
         """Return the same network with all parameters of its prior multiplied."""

@@ -31,7 +31,16 @@ from discreet.inference import (
     levels_in_words,
 )
 from discreet.mathematics import kullback_leibler
-from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled, log_dirichlet_rows, tails
+from discreet.mathematics.distributions import (
+    BetaMixture,
+    Dirichlet,
+    MergedMixture,
+    OpenedMergedMixture,
+    OpenedMixture,
+    Sampled,
+    SampledShare,
+    log_dirichlet_rows,
+)
 from discreet.mechanism import Simulated, event_name, probability_name, sized
 from discreet.networks._class_states import log_chances
 from discreet.networks._criticism import criticised
@@ -41,7 +50,7 @@ from discreet.networks._further_records import further_counts
 from discreet.networks._model import Network
 from discreet.networks._prediction import chances_of
 from discreet.networks._records_to_predict import UNKNOWN, partial_codes_of
-from discreet.networks._rows import table_entries
+from discreet.networks._rows import ends_of_draws, table_entries
 from discreet.networks._solution import NetworkSolution
 from discreet.records import Column, Level, text_of
 from discreet.release import Release
@@ -112,7 +121,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         found = np.full((len(posteriors), len(indices), 4), np.nan)
         for study, each in zip(found, cast("Sequence[NetworkPosterior]", posteriors), strict=True):
             means, draws = each.mean_tables(), each.standard_parameters
-            ends = {name: np.quantile(table, tails(level), axis=0) for name, table in draws.items()}
+            ends = {name: ends_of_draws(each.model, table, level) for name, table in draws.items()}
             study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(indices)]
             study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(indices)]
         return found
@@ -202,11 +211,17 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
             prior=(
                 "The prior of every row of a table is a Dirichlet distribution, with "
                 f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
-                f"{' (learnt from the data)' if len(self.solutions) > 1 and not self.model.is_prior_declared else ''}."
+                f"{self._prior_note}."
             ),
             has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
             public=("the arrows between them",),
         )
+
+    @property
+    def _prior_note(self) -> str:
+        if self.model.is_prior_declared:
+            return ""
+        return " (learnt from the data)" if len(self.solutions) > 1 else " (none was declared)"
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -319,7 +334,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
             return self._row_distribution(*row, event[row[0]])
         tables = self.standard_parameters
         chance = chance_of(both(event, given), tables, self.model)
-        return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
+        drawn = chance / chance_of(given, tables, self.model) if given else chance
+        return SampledShare(drawn) if self.model.is_prior_open else Sampled(drawn)
 
     def marginal(self, *names: str, given: str = "") -> Floats:
         """Return the expected probabilities of all combinations of levels of some variables, axes in their order.
@@ -361,11 +377,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
                 np.concatenate([distribution.a for distribution in distributions]),
                 np.concatenate([distribution.b for distribution in distributions]),
             )
-            found_class = next(
-                (type(distribution) for distribution in distributions if type(distribution) is not BetaMixture),
-                BetaMixture,
-            )
-            return found_class(
+            is_merged = any(isinstance(distribution, MergedMixture) for distribution in distributions)
+            return self._mixture(is_merged)(
                 np.concatenate(weights),
                 a,
                 b,
@@ -375,7 +388,13 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         equal, diagnostics = np.full(DRAWS, 1 / DRAWS), [solution.counts.diagnostics for solution in self.solutions]
         worth = min((each.effective_size for each in diagnostics if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
-        return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
+        return self._mixture(is_merged=False)(equal, *shapes, draws=min(worth, DRAWS))
+
+    def _mixture(self, is_merged: bool) -> type[BetaMixture]:
+        """Return the class of the distribution of a probability: opened to 0 and 1 where no prior was declared."""
+        if self.model.is_prior_open:
+            return OpenedMergedMixture if is_merged else OpenedMixture
+        return MergedMixture if is_merged else BetaMixture
 
     def _row_of(self, event: Event, given: Event) -> tuple[str, int] | None:
         """Return the variable and the row if an event is about one row of one table: a child given its parent."""

@@ -25,32 +25,48 @@ class EquivalentSize:
 NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None
 """One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level.
 
-None says that none is declared: see `strength_grids`. Mechanisms that draw from a posterior take 1.
+None says that none is declared: see `undeclared`. Mechanisms that draw from a posterior take 1.
 """
 
-MOST_LEVELS_OF_ONES = 8
-"""Of a variable with this many levels or fewer, 1 for every parameter is read where no prior was declared."""
+FEW_LEVELS = 8
+"""Rows of this many levels or fewer do not learn how many records their prior is worth."""
+RECORDS, LEAST = 2.0, 0.25
+"""What the rows of a variable of few levels share where no prior was declared, in records, and the least for a row."""
 UNLEARNT = 0.5
 """Of a variable with more levels, what is read for every parameter where none was declared and evidence is unknown."""
 
 
-def strength_grids(variables: Sequence[Column]) -> dict[str, tuple[float, ...]]:
-    """Return the parameters among which rows of many levels learn theirs, by the name of the variable.
+def undeclared(levels: int, rows: int) -> float:
+    """Return the parameter for each of K levels in each of q rows where no prior was declared.
 
-    Rows of K levels have 1 for each up to eight. Of more the total A is log-uniform from 2 to K by steps of at most a
-    factor 2, (2/K)^(1 - g/G) for each level with G = ceil(log2(K/2)): one strength for all rows of a variable.
+    A row is worth max(2/q, 1/4) records, so rows together are worth 2 (`EquivalentSize`) up to eight rows. One for each
+    level would make every further parent add imagined records, which outweigh rare events; 2/q for many rows would
+    make a row of few records certain that what it did not see never occurs.
 
-    >>> grids = strength_grids([Column("hours", tuple(range(16)), outside=0), Column("sex", ("f", "m"), outside="f")])
-    >>> {name: [round(value, 3) for value in values] for name, values in grids.items()}
+    >>> undeclared(2, 1), undeclared(2, 4), undeclared(2, 120), undeclared(16, 4)
+    (1.0, 0.25, 0.125, 0.5)
+    """
+    return max(RECORDS / rows, LEAST) / levels if levels <= FEW_LEVELS else UNLEARNT
+
+
+def strength_grids(variables: Sequence[Column], rows: Sequence[int]) -> dict[str, tuple[float, ...]]:
+    """Return the parameters among which rows of more than eight levels learn theirs, by the name of the variable.
+
+    The total A of a row is log-uniform from max(2/q, 1/4) to K by steps of at most a factor 2: one strength for all q
+    rows of a variable.
+
+    >>> variables = [Column("hours", tuple(range(16)), outside=0), Column("sex", ("f", "m"), outside="f")]
+    >>> {name: [round(value, 3) for value in values] for name, values in strength_grids(variables, [1, 16]).items()}
     {'hours': [0.125, 0.25, 0.5, 1.0]}
     """
-    wide = {variable.name: len(variable.levels) for variable in variables}
-    return {name: _grid(count) for name, count in wide.items() if count > MOST_LEVELS_OF_ONES}
+    wide = [(variable.name, len(variable.levels), count) for variable, count in zip(variables, rows, strict=True)]
+    return {name: _grid(levels, count) for name, levels, count in wide if levels > FEW_LEVELS}
 
 
-def _grid(levels: int) -> tuple[float, ...]:
-    steps = ceil(log2(levels / 2))
-    return tuple((2 / levels) ** (1 - step / steps) for step in range(steps + 1))
+def _grid(levels: int, rows: int) -> tuple[float, ...]:
+    least = max(RECORDS / rows, LEAST)
+    steps = ceil(log2(levels / least))
+    return tuple((least / levels) ** (1 - step / steps) for step in range(steps + 1))
 
 
 def parameters_of(

@@ -67,12 +67,24 @@ def exact_rows(network: Network, counts: Counts, level: float) -> list[tuple[flo
     return list(zip(by_row(network, means), by_row(network, widths), strict=True))
 
 
+def known_ends(a: Floats, b: Floats, level: float, is_opened: bool) -> tuple[Floats, Floats]:
+    """Return the ends of intervals of Beta(a, b), opened to 0 and 1 where the density is highest there."""
+    low, high = (np.asarray(betaincinv(a, b, tail), dtype=np.float64) for tail in tails(level))
+    if not is_opened:
+        return low, high
+    return np.where((a <= 1) & (b > 1), 0.0, low), np.where((b <= 1) & (a > 1), np.ones_like(high), high)
+
+
 def known_tables(network: Network, counts: Counts, level: float) -> tuple[Tables, Tables]:
-    """Return the posterior means given exact counts, and the widths of intervals."""
-    means, widths = {}, {}
+    """Return the posterior means given exact counts, and the widths of intervals, under the prior that is read.
+
+    Where none was declared, an interval reaches 0 or 1 where the density is highest there: Beta(a, b) with a <= 1.
+    """
+    means, widths, is_opened = {}, {}, network.is_prior_open
+    (network,) = network.proposals(is_evidence_known=False) if is_opened else (network,)
     for variable, prior in zip(network.variables, network.prior, strict=True):
         shapes = network.table(variable.name, counts).reshape(-1, len(prior)) + np.array(prior)
         totals = shapes.sum(axis=1, keepdims=True)
-        low, high = (betaincinv(shapes, totals - shapes, tail) for tail in tails(level))
+        low, high = known_ends(shapes, totals - shapes, level, is_opened)
         means[variable.name], widths[variable.name] = shapes / totals, high - low
     return means, widths

@@ -63,9 +63,12 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
 
 
 def _watched(posterior: "TablePosterior") -> MixedGroups | None:
-    """Return the groupwise distributions if answers are from the joint posterior; None if they are groupwise."""
+    """Return the groupwise distributions if answers are from the joint posterior; None if they are groupwise.
+
+    A reader's own records are no mere prior: where they are read as well, nobody is warned of them.
+    """
     is_joint = posterior.distributions is posterior.joint and not posterior.is_uniform_pair
-    return posterior.groupwise_distributions if is_joint else None
+    return posterior.groupwise_distributions if is_joint and not posterior.own_records else None
 
 
 def _tell(doubt: Warning | None, calls: int = 4) -> None:

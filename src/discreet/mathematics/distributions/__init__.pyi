@@ -20,11 +20,14 @@ from discreet.mathematics.distributions._mixture_batch import batch_of as batch_
 from discreet.mathematics.distributions._mixture_batch import end_errors as end_errors
 from discreet.mathematics.distributions._mixture_batch import ends_of as ends_of
 from discreet.mathematics.distributions._mixture_batch import summaries_of as summaries_of
+from discreet.mathematics.distributions._sampled import OpenedMergedMixture as OpenedMergedMixture
+from discreet.mathematics.distributions._sampled import OpenedMixture as OpenedMixture
 from discreet.mathematics.distributions._sampled import Sampled
 from discreet.mathematics.distributions._sampled import SampledDifference as SampledDifference
 from discreet.mathematics.distributions._sampled import SampledRatio as SampledRatio
 from discreet.mathematics.distributions._sampled import SampledShare as SampledShare
 from discreet.mathematics.distributions._sampled import SampledShares as SampledShares
+from discreet.mathematics.distributions._sampled import draws_reach_ends as draws_reach_ends
 from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian as TruncatedGaussian
 from discreet.mathematics.distributions._weighted import NormalMixture as NormalMixture
 from discreet.mathematics.distributions._weighted import WeightedDraws as WeightedDraws

@@ -268,7 +268,8 @@ def reaches_end(density: Floats | float, log_density: Floats, level: float) -> N
     `density` is that at 0, and `log_density` the logarithm of that at q with P(value <= q) = level. With one peak, the
     shortest interval begins at 0 if it is no higher at q than at 0. Then it is nowhere above that beyond q, so it is at
     least 1 - level at 0: where it is less, q need not be known. This is the one rule by which shares and rates are
-    opened, and with them ratios, differences and counts. Equal-tailed intervals never hold 0, and miss tiny shares.
+    opened, and with them ratios, differences and counts; `draws_reach_ends` asks the same of draws. Equal-tailed
+    intervals never hold 0, and miss tiny shares.
     """
     with np.errstate(divide="ignore"):
         return np.asarray((density >= 1 - level) & (log_density <= np.log(density) + _TIED))

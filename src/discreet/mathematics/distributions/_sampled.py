@@ -1,5 +1,6 @@
 """A quantity known through draws, independent or of chains; its summaries carry a stated simulation error."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -7,10 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logit
 
-from discreet.mathematics.distributions._dirichlet import HasOpenedInterval, Interval, tails
+from discreet.mathematics.distributions._dirichlet import (
+    BetaMixture,
+    HasOpenedInterval,
+    Interval,
+    MergedMixture,
+    tails,
+)
 
 _AT_END = 0.015
 """An interval is opened where the shortest one leaves at most this share of the draws beyond it."""
+_DRAWS = 4_000
+"""By so many draws of a mixture of Beta distributions is decided whether its interval is opened."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,14 +192,13 @@ class SampledShare(Sampled):
 
     def opened(self, level: float = 0.9) -> tuple[bool, bool]:
         """Return whether the interval is extended to 0, and whether to 1."""
-        zero, one = _opened(self.sorted[:, None], level)
+        zero, one = draws_reach_ends(self.sorted[:, None], level)
         return bool(zero[0]), bool(one[0])
 
     def highest_density(self, level: float = 0.9) -> Interval:
         """Return the shortest interval of this probability, opened as well."""
-        first, kept = _shortest(self.sorted[:, None], level)
-        zero, one = self.opened(level)
-        low, high = self.sorted[first[0]], self.sorted[first[0] + kept - 1]
+        first, (zero, one) = int(_widths(self.sorted, level).argmin()), self.opened(level)
+        low, high = self.sorted[first], self.sorted[first + _kept(self.sorted, level) - 1]
         return Interval(0.0 if zero else float(low), 1.0 if one else float(high))
 
     def hits(self, records: int) -> NDArray[np.float64]:
@@ -248,18 +256,49 @@ class SampledShares:
 
     def ends(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both ends of the interval of each, opened as those of `SampledShare`."""
-        (low, high), (zero, one) = (self.quantile(tail) for tail in tails(level)), _opened(self._sorted, level)
+        (low, high), (zero, one) = (self.quantile(tail) for tail in tails(level)), draws_reach_ends(self._sorted, level)
         return np.where(zero, 0.0, low), np.where(one, 1.0, high)
 
 
-def _shortest(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.int64], int]:
-    """Return where the shortest interval of each column begins, and how many draws it holds."""
-    kept = min(len(rising), int(np.ceil(level * len(rising))))
-    return np.asarray((rising[kept - 1 :] - rising[: len(rising) - kept + 1]).argmin(axis=0)), kept
+def _kept(rising: NDArray[np.float64], level: float) -> int:
+    """Return how many draws an interval of this level holds."""
+    return min(len(rising), int(np.ceil(level * len(rising))))
 
 
-def _opened(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return for each column whether its shortest interval leaves next to nothing below it, and above it."""
-    first, kept = _shortest(rising, level)
-    most = _AT_END * len(rising)
-    return first <= most, len(rising) - first - kept <= most
+def _widths(rising: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+    """Return the widths of all intervals of this level from one draw to another, by where they begin."""
+    kept = _kept(rising, level)
+    return rising[kept - 1 :] - rising[: len(rising) - kept + 1]
+
+
+def draws_reach_ends(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return for each column of draws in rising order whether its interval is opened to 0, and whether to 1.
+
+    It is where a shortest interval leaves next to nothing below it, or above it: the rule of `reaches_end` for draws,
+    which never are 0, or of a density that may be infinite there. Draws that were rounded to 0 or 1 leave several.
+
+    >>> draws = np.random.default_rng(1).beta([[0.1, 30.0, 50.0]], [[50.0, 20.0, 1.0]], size=(4_000, 3))
+    >>> [each.tolist() for each in draws_reach_ends(np.sort(draws, axis=0), 0.9)]
+    [[True, False, False], [False, False, True]]
+    """
+    widths, allowed = _widths(rising, level), int(_AT_END * len(rising)) + 1
+    shortest = widths.min(axis=0)
+    return widths[:allowed].min(axis=0) <= shortest, widths[-allowed:].min(axis=0) <= shortest
+
+
+class OpenedMixture(BetaMixture):
+    """A probability whose interval is opened to 0 or 1 by `draws_reach_ends`, whatever the prior was."""
+
+    def _opened(self, quantile: Callable[[ArrayLike], NDArray[np.float64]], level: float) -> tuple[bool, bool]:
+        return _opened_by_draws(self, level)
+
+
+class OpenedMergedMixture(MergedMixture):
+    """The same of a mixture some of whose components stand for a range of neighbours."""
+
+    def _opened(self, quantile: Callable[[ArrayLike], NDArray[np.float64]], level: float) -> tuple[bool, bool]:
+        return _opened_by_draws(self, level)
+
+
+def _opened_by_draws(mixture: BetaMixture, level: float) -> tuple[bool, bool]:
+    return SampledShare(mixture.sample(_DRAWS, np.random.default_rng(0))).opened(level)
