@@ -43,7 +43,7 @@ def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pai
     assert {name: len(values) for name, values in grids.items()} == {"x0": 5, "x1": 5}
     evidences, tables = [], []
     for one, two in product(grids["x0"], grids["x1"]):
-        prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1 / 3}
+        prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1.0}
         direct = whole(Problem.of([release], prior))
         evidences.append(direct.log_evidence)
         tables.append(direct.means()[1])
@@ -94,8 +94,10 @@ def test_one_family_of_many_levels_learns_its_strength_and_few_levels_share_two_
         [(1 / 12) ** (1 - g / 4) for g in range(5)]
     )
     assert one.proposals(False)[0].prior[1] == (0.5,) * 12
-    (known,) = network(8, 3).proposals(True)
-    assert known.prior == ((1.0, 1.0), (1 / 8,) * 8, (1 / 3,) * 3)  # 2 records for each table: 1 for each of two rows
+    (features,) = network(8, 3).proposals(True)
+    assert features.prior == ((1.0, 1.0), (1.0,) * 8, (1.0,) * 3)  # of a class: as much as in any row
+    (known,) = network(8).proposals(True)
+    assert known.prior == ((1.0, 1.0), (1 / 8,) * 8)  # 2 records for each table: 1 for each of two rows
     many = Network.from_edges("a -> d", "b -> d", levels={"a": range(6), "b": range(10), "d": (0, 1)}, outside=0)
     assert many.proposals(True)[0].prior[-1] == (1 / 8, 1 / 8)  # a quarter of a record for each of 60 rows
 
@@ -104,7 +106,7 @@ def test_too_many_priors_to_read_are_not_learnt(release: Release[Network], monke
     monkeypatch.setattr(family_strengths, "MOST_OPERATIONS", 1.0)
     posterior = dc.infer(release)
     assert posterior.mean_prior[1] == [0.5] * 9
-    assert posterior.mean_prior[3] == [1 / 3] * 3
+    assert posterior.mean_prior[3] == [1.0] * 3
 
 
 def test_rows_reach_0_and_1_where_no_prior_was_declared_and_nowhere_else() -> None:
@@ -134,3 +136,15 @@ def test_a_rare_event_is_not_outweighed_by_rows_of_the_default_prior() -> None:
     release = dc.simulate(dc.FamilyHistograms(model, 240, 20), counts.ravel(), dc.SeededBits(1))
     assert dc.infer(release).probability("y=1").mean < 2.5 / 240
     assert dc.infer(release, prior=1).probability("y=1").mean > 10 / 240
+
+
+def test_features_of_a_rare_class_pull_its_count_down_no_more_than_under_a_prior_of_one() -> None:
+    """Half a record for each level, 1 for two rows, would let 6 features outweigh the class's own noisy count."""
+    names = tuple(f"f{number}" for number in range(6))
+    model = Network.naive_bayes("y", names, dict.fromkeys(("y", *names), ("no", "yes")), outside="no")
+    counts = np.concatenate([[260, 108, 13, 19]] * 6)
+    release = dc.simulate(dc.CubeCounts(model, 400, 1), counts, dc.SeededBits(5))
+    found, one = (dc.infer(release, prior=prior).probability("y=yes").mean for prior in (None, 1))
+    half = dc.infer(release, prior={"y": 1, **dict.fromkeys(names, 0.5)}).probability("y=yes").mean
+    assert found == pytest.approx(one, abs=1e-9)
+    assert half < one - 0.005

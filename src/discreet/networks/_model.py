@@ -28,7 +28,7 @@ from discreet.networks._graph import (
     parents_by_edges,
     parents_first,
 )
-from discreet.networks._prior import NetworkPrior, parameters_of, strength_grids, undeclared
+from discreet.networks._prior import NetworkPrior, parameters_of, shared, strength_grids, undeclared
 from discreet.records import Column, Level, Statistics, as_source
 
 if TYPE_CHECKING:
@@ -211,10 +211,23 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         """Return the prior parameters among which each variable of many levels learns its own."""
         return strength_grids(self.variables, self._rows)
 
+    @cached_property
+    def _worth(self) -> tuple[float, ...]:
+        """Return how many records a row of each variable is worth where no prior was declared: see `shared`.
+
+        The features of a class keep 1 for each level. Where only differences within a class were released
+        (`CubeCounts`), the chance of d of them given the class count t is about prod_i pi(theta_i) / t: unless the
+        density pi of shares is high in the middle, many features make every class look smaller than its own count.
+        """
+        usual = [shared(rows) for rows in self._rows]
+        if self.target is None or len(self.variables) == 2:
+            return tuple(usual)
+        return (usual[0], *(float(len(column.levels)) for column in self.variables[1:]))
+
     def under_strengths(self, chosen: Mapping[str, float]) -> "Network":
         """Return the network with these prior parameters, and for all others those where no prior was declared."""
-        pairs = zip(self.variables, self._rows, strict=True)
-        return self.with_prior({v.name: chosen.get(v.name, undeclared(len(v.levels), rows)) for v, rows in pairs})
+        pairs = zip(self.variables, self._worth, strict=True)
+        return self.with_prior({v.name: chosen.get(v.name, undeclared(len(v.levels), own)) for v, own in pairs})
 
     def proposals(self, is_evidence_known: bool) -> "tuple[Network, ...]":
         """Return the network under the priors that may be meant where none was declared.

@@ -25,7 +25,7 @@ class EquivalentSize:
 NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None
 """One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level.
 
-None says that none is declared: see `undeclared`. Mechanisms that draw from a posterior take 1.
+None says that none is declared: see `shared`. Mechanisms that draw from a posterior take 1.
 """
 
 FEW_LEVELS = 8
@@ -36,17 +36,26 @@ UNLEARNT = 0.5
 """Of a variable with more levels, what is read for every parameter where none was declared and evidence is unknown."""
 
 
-def undeclared(levels: int, rows: int) -> float:
-    """Return the parameter for each of K levels in each of q rows where no prior was declared.
+def shared(rows: int) -> float:
+    """Return how many records each of q rows is worth where no prior was declared: max(2/q, 1/4).
 
-    A row is worth max(2/q, 1/4) records, so rows together are worth 2 (`EquivalentSize`) up to eight rows. One for each
-    level would make every further parent add imagined records, which outweigh rare events; 2/q for many rows would
-    make a row of few records certain that what it did not see never occurs.
+    Rows together are worth 2 (`EquivalentSize`) up to eight rows. One for each level would make every further parent
+    add imagined records, which outweigh rare events; 2/q for many rows would make a row of few records certain that
+    what it did not see never occurs.
 
-    >>> undeclared(2, 1), undeclared(2, 4), undeclared(2, 120), undeclared(16, 4)
-    (1.0, 0.25, 0.125, 0.5)
+    >>> shared(1), shared(4), shared(120)
+    (2.0, 0.5, 0.25)
     """
-    return max(RECORDS / rows, LEAST) / levels if levels <= FEW_LEVELS else UNLEARNT
+    return max(RECORDS / rows, LEAST)
+
+
+def undeclared(levels: int, records: float) -> float:
+    """Return the parameter for each of K levels where no prior was declared, in rows that are worth so many records.
+
+    >>> undeclared(2, 0.5), undeclared(16, 0.5)
+    (0.25, 0.5)
+    """
+    return records / levels if levels <= FEW_LEVELS else UNLEARNT
 
 
 def strength_grids(variables: Sequence[Column], rows: Sequence[int]) -> dict[str, tuple[float, ...]]:
@@ -64,7 +73,7 @@ def strength_grids(variables: Sequence[Column], rows: Sequence[int]) -> dict[str
 
 
 def _grid(levels: int, rows: int) -> tuple[float, ...]:
-    least = max(RECORDS / rows, LEAST)
+    least = shared(rows)
     steps = ceil(log2(levels / least))
     return tuple((least / levels) ** (1 - step / steps) for step in range(steps + 1))
 
