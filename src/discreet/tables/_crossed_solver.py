@@ -19,11 +19,9 @@ from discreet.inference import CostEstimate, Exactness, Problem, Solver
 from discreet.mathematics import Agreement, agreement, in_order_of_starts
 from discreet.noise import epsilon_weights, rho_weights
 from discreet.tables._crossed import CrossedChains, CrossedPrior
-from discreet.tables._model import Categories
+from discreet.tables._model import CROSSED_FROM, Categories
 from discreet.tables._pair_moves import CellNoise, GaussianCells, LaplaceCells
 
-LEAST_CELLS = 10
-"""With fewer cells, their Dirichlet prior with a learnt strength has little to learn wrongly."""
 MOST_CELLS = 10_000
 _CHAINS = ((1_000, 24), (2_500, 16), (MOST_CELLS, 8))  # up to so many cells; whole groups of nested R-hat
 _SWEEPS, _STEPS = 240, 2e7  # at most so many sweeps, and so many cells drawn in all: some 20 CPU s
@@ -70,8 +68,8 @@ class CrossedSolver(Solver):
         """Refuse declared priors, few and very many cells, and noise that is neither Laplace nor Gaussian and alike."""
         if problem.model.is_prior_declared:
             return "a prior was declared"
-        if not LEAST_CELLS <= (cells := len(problem.model.cells)) <= MOST_CELLS:
-            return f"chains of all cells go through {LEAST_CELLS} to {MOST_CELLS:,} cells; this table has {cells:,}"
+        if not CROSSED_FROM <= (cells := len(problem.model.cells)) <= MOST_CELLS:
+            return f"chains of all cells go through {CROSSED_FROM} to {MOST_CELLS:,} cells; this table has {cells:,}"
         if problem.features or cell_noise(problem) is None:
             return "chains of all cells read Laplace or Gaussian noise of every single cell, alike in all of them"
         return None

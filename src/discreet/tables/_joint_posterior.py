@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import betaln, digamma
@@ -20,12 +21,13 @@ from discreet.mathematics.distributions import ROUNDED, Dirichlet, MixtureBatch,
 from discreet.mechanism import Cell, Simulated, event_name, sized
 from discreet.records import Level, level_text
 from discreet.release import Release
-from discreet.tables._crossed_solver import CrossedSolver
-from discreet.tables._drawn_table import DrawnTable
 from discreet.tables._group_distributions import GroupDistributions, JointDistributions, JointPosterior, MixedGroups
-from discreet.tables._model import Categories
+from discreet.tables._model import CROSSED_FROM, Categories
 from discreet.tables._prior_conflict import outweighed_level
 from discreet.tables._solution import TableSolution
+
+if TYPE_CHECKING:
+    from discreet.tables._drawn_table import DrawnTable
 
 _FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
 
@@ -74,14 +76,21 @@ class TablePosterior(EventPosterior[Categories]):
     @cached_property
     def is_crossed(self) -> bool:
         """Return whether cells are read together under the crossed prior, which needs a public number of records."""
-        if self.about or self.model.is_prior_declared:
+        if self.about or self.model.is_prior_declared or len(self.model.cells) < CROSSED_FROM:
             return False
+        from discreet.tables._crossed_solver import CrossedSolver
+
         return CrossedSolver().rejection(self.problem) is None
 
     @cached_property
-    def drawn(self) -> DrawnTable | None:
+    def drawn(self) -> "DrawnTable | None":
         """Return the draws of chains under the crossed prior, None where all cells are read under another."""
-        return DrawnTable(CrossedSolver().solve(self.problem)) if self.is_crossed else None
+        if not self.is_crossed:
+            return None
+        from discreet.tables._crossed_solver import CrossedSolver
+        from discreet.tables._drawn_table import DrawnTable
+
+        return DrawnTable(CrossedSolver().solve(self.problem))
 
     @property
     def together(self) -> JointDistributions:

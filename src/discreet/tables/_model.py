@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
+CROSSED_FROM = 10
+"""Cells from which on all are read together under the crossed prior; of fewer, the learnt strength errs little."""
 
 
 Prior = float | Sequence[float] | Mapping[Cell, float]

@@ -47,10 +47,10 @@ from discreet.mathematics.distributions import (
 )
 from discreet.mechanism import Cell, probability_name
 from discreet.records import Column, Level, level_text
-from discreet.tables._crossed_solver import LEAST_CELLS, wide_noise
 from discreet.tables._group_distributions import GroupwiseDistributions, ShareDistribution
 from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._joint_posterior import TablePosterior, levels_of
+from discreet.tables._model import CROSSED_FROM
 from discreet.tables._prior_conflict import watch_rates, watch_share
 from discreet.tables._solution import TableSolution
 
@@ -446,7 +446,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
 
     def _watch_draws(self) -> None:
         """Warn whoever takes draws that hold less than they state: of one Dirichlet prior, or through wide noise."""
-        if self.model.is_prior_declared or len(self.model.cells) < LEAST_CELLS:
+        if self.model.is_prior_declared or len(self.model.cells) < CROSSED_FROM:
             return
         why = (
             "is drawn under one Dirichlet prior for all cells: on skewed tables, 90 % intervals of such draws held 12 "
@@ -455,6 +455,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
             "Gaussian noise."
         )
         if self.is_crossed:
+            from discreet.tables._crossed_solver import wide_noise
+
             if (wide := wide_noise(self.problem)) is None:
                 return
             why = (
