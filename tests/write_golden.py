@@ -30,6 +30,7 @@ import click
 from click.testing import CliRunner
 
 import discreet as dc
+from discreet._core import kinds as kinds_module
 from discreet.cli._main import main as discreet_command
 from discreet.inference._solvers import SOLVERS
 from discreet.ledger._entries import PARTS
@@ -179,8 +180,9 @@ def _type(found: click.Parameter) -> str:
 def kinds() -> Iterator[str]:
     """Yield what the registries hold: kinds of documents with version and fields, and who reads them."""
     registries = {"mechanism": dc.Mechanism, "model": Model, "program": Program}
+    for home in {home for homes in kinds_module.KINDS.values() for home in homes.values()}:
+        importlib.import_module(home)  # whatever this process has used so far
     for sort, registry in registries.items():
-        Sized.registered()
         made = [*registry.kinds.newest.values(), *registry.kinds.earlier.values()]
         for each in sorted(
             (each for each in made if is_own(each)), key=lambda e: (e.document_kind, e.document_version)

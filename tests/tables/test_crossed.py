@@ -1,6 +1,7 @@
 """All cells read together under the crossed prior: exact moves, what they leave alone, and what the reader is told."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -330,7 +331,9 @@ def test_draws_that_hold_less_than_they_state_say_so() -> None:
 
 def test_noise_wider_than_the_mean_count_of_a_cell_is_told_to_who_reads_all_cells_together() -> None:
     """300 records in 12 cells are 25 in each; the noise of a cell has a standard deviation of sqrt(8) / epsilon."""
-    asked = (lambda own: own.table, lambda own: own.draws(5), lambda own: own.sample(24))
+    asked: tuple[Callable[[Any], object], ...] = (
+        lambda own: own.table, lambda own: own.draws(5), lambda own: own.sample(24),
+    )  # fmt: skip
     for ask in asked:
         with pytest.warns(dc.UncalibratedDrawsWarning, match="of 28.3 in every cell, where cells hold 25 records"):
             ask(dc.infer(released(epsilon="0.1")))
