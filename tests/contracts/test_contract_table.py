@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
+from discreet.privacy import Adjacency
 from discreet.release import mechanism_document
 
 MECHANISMS = dc.Mechanism.registered()
@@ -103,7 +104,9 @@ def test_a_ledger_is_charged_the_declared_fraction_exactly(contracts: Any, tmp_p
         mechanism = settings[0].make(MECHANISMS[kind])
         if mechanism.guarantee.evidence is dc.privacy.Evidence.CLAIMED:
             continue  # nothing is published by it
-        ledger = dc.Ledger.create(tmp_path / f"{place}.db", epsilon=10_000, delta="0.99")
+        neighbours = mechanism.guarantee.adjacency
+        own = neighbours if neighbours is Adjacency.ADD_OR_REMOVE else Adjacency.REPLACE_ONE
+        ledger = dc.Ledger.create(tmp_path / f"{place}.db", epsilon=10_000, delta="0.99", adjacency=own)
         ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))
         spent = (ledger.spent.epsilon, ledger.spent.delta)
         assert spent == (mechanism.guarantee.epsilon, mechanism.guarantee.delta)

@@ -131,7 +131,7 @@ def test_every_verb_works_or_refuses_in_words(kind: str, place: int, tmp_path: P
         warnings.simplefilter("ignore")
         for verb, ask in before(mechanism, tmp_path).items():
             assert works_or_refuses(ask), verb
-        counts = counts_of(mechanism.model, SIZE, np.random.default_rng(20261117))
+        counts = counts_of(mechanism.model, getattr(mechanism, "size", SIZE), np.random.default_rng(20261117))
         release = dc.simulate(mechanism, counts, dc.SeededBits(8))
         if why_unreadable(mechanism) is not None:
             assert in_words(str(why_unreadable(mechanism)))

@@ -36,7 +36,7 @@ def document_of(kind: str) -> str | None:
     if model is None:
         return None
     mechanism = made(kind, model)
-    counts = counts_of(model, mechanism.size, np.random.default_rng(1))
+    counts = counts_of(model, getattr(mechanism, "size", 30), np.random.default_rng(1))
     return str(dc.simulate(mechanism, counts, dc.SeededBits(1), "edited").to_json())
 
 

@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.inference import Problem, solver_for, why_unreadable
+from discreet.mechanism import Sized
 from discreet.noise import HasPrefixSums
 from discreet.numbers._edge_tests import BinomialSums
 from discreet.privacy import compositions
@@ -31,7 +32,8 @@ def test_what_is_refused_before_a_charge_is_what_infer_refuses_and_nothing_else(
     assert accepted, f"{kind} accepts none of the models of this table: add one"
     for mechanism in accepted:
         generator = np.random.default_rng(20261116)
-        release = dc.simulate(mechanism, counts_of(mechanism.model, mechanism.size, generator), dc.SeededBits(7))
+        counts = counts_of(mechanism.model, getattr(mechanism, "size", 4), generator)
+        release = dc.simulate(mechanism, counts, dc.SeededBits(7))
         why = why_unreadable(mechanism)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -51,6 +53,9 @@ def test_accuracy_and_variances_are_known_or_refused_in_words_for_every_mechanis
             warnings.simplefilter("ignore")
             found = known_or_refused(lambda: dc.accuracy(mechanism, studies=2))  # noqa: B023
             variances = known_or_refused(lambda: dc.planning.cell_variances(mechanism))  # noqa: B023
+        if not isinstance(mechanism, Sized):  # a plan for a secret number of records needs a guess of it
+            assert found is None
+            continue
         assert (found is None) == (why_unreadable(mechanism) is not None)
         if found is not None:
             assert 0 < found.width < np.inf

@@ -50,10 +50,12 @@ def test_publishing_reads_the_same_few_entries_however_many_there_are(
     mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
     read.clear()
     dc.publish(mechanism, COIN.statistics(DATA), ledger, "x", request="q")
-    assert len(read) == 4  # the newest and the first for the charge; the newest and the charge for the record
+    # the first, whose neighbours must be those of the release; the newest and the first for the charge; the newest and
+    # the charge for the record
+    assert len(read) == 5
     read.clear()
     dc.publish(mechanism, COIN.statistics(DATA), ledger, "x", request="q")
-    assert len(read) == 5  # asked before: twice the charge and its release; and once more the newest
+    assert len(read) == 6  # asked before: the first, twice the charge and its release; and once more the newest
 
 
 @pytest.mark.parametrize("entries", [10, 700])

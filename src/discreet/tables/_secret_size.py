@@ -46,7 +46,7 @@ from discreet.mathematics.distributions import (
     log_dirichlet_rows,
 )
 from discreet.mechanism import Measurement
-from discreet.noise import MARGIN, Noise, log_terms, product_of
+from discreet.noise import MARGIN, Noise, TotalPreserving, log_terms, product_of
 from discreet.tables._group_distributions import JointPosterior, MixedGroups, count_distribution
 from discreet.tables._groupwise import collapsed_problem
 from discreet.tables._model import Categories
@@ -114,6 +114,8 @@ def _unsupported(observed: Observed) -> str | None:
         return "only noisy counts of all cells are read together where the number of records is secret"
     if cells[0].of.single_cells is None or any(product_of(m.noise.structure) is None for m in observed.measurements):
         return "its noise does not factor over the cells of the table"
+    if any(isinstance(m.noise.structure, TotalPreserving) for m in observed.measurements):
+        return "its noise adds up to zero, so that it publishes the exact number of records, which should be secret"
     return None
 
 
