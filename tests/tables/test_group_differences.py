@@ -220,11 +220,12 @@ def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> No
     counts = wide.simulate(200, np.random.default_rng(3)).statistics
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(wide, size=200, epsilon=4), counts, dc.SeededBits(3)))
     strengths = [reading.model.prior[1][0] for reading in posterior.solutions]
-    assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])
+    assert strengths == pytest.approx([(1 / 12) ** (1 - step / 4) for step in range(5)])
     assert {reading.model.prior[0] for reading in posterior.solutions} == {(1.0, 1.0)}
     assert sum(posterior.strength_probabilities) == pytest.approx(1)
     assert "learnt" in posterior.text.prior
-    assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open
+    few = dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")})
+    assert few.strength_grids == {}
     assert wide.proposals(False)[0].prior[1] == (0.5,) * 12
 
 
