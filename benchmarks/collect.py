@@ -35,6 +35,7 @@ LIMIT = 420
 
 RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "start": ("start.py", "Starting"),
+    "commands": ("commands.py", "Everyday commands"),
     "noise": ("noise.py", "Drawing noise"),
     "counting": ("counting.py --rows 4000000", "Counting records"),
     "check": ("counting.py --only check", "Checking records"),

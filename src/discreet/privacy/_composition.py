@@ -45,11 +45,11 @@ def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | floa
 
     Infinite if delta is too small for the numerical method.
     """
-    from dp_accounting.pld import privacy_loss_distribution as pld  # slow to import, and needed only here
-
-    allowed = probability(delta, "delta") - max(_TRANSFORM, Fraction(len(losses), 10**15))
+    allowed = _left_of(probability(delta, "delta"), len(losses))
     if allowed <= 0 or not losses:
         return inf if losses else Fraction(0)
+    from dp_accounting.pld import privacy_loss_distribution as pld  # slow to import, and needed only here
+
     farthest = sum(float(max(loss.losses)) for loss in losses)
     step = max(_FINEST, 2 * farthest / _GRID)
     total: Any = None
@@ -60,6 +60,11 @@ def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | floa
         total = many if total is None else total.compose(many)
     found = float(total.get_epsilon_for_delta(float(allowed)))
     return rounded_up(found * (1 + 1e-9), DIGITS) if found < inf else inf
+
+
+def _left_of(delta: Fraction, losses: int) -> Fraction:
+    """Return what the rounding of transforms leaves of delta; where that is nothing, the numerical method is silent."""
+    return delta - max(_TRANSFORM, Fraction(losses, 10**15))
 
 
 def _masses(loss: PrivacyLoss) -> tuple[dict[int, float], dict[int, float]]:
@@ -107,11 +112,13 @@ def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals
     deltas = rho = leak = Fraction(0)
     epsilons: list[Fraction] = []
     losses: list[PrivacyLoss] = []
+    is_numerical = _left_of(allowed, len(mechanisms)) > 0
     for mechanism, times in Counter(mechanisms).items():
         guarantee, (cost, needed) = mechanism.guarantee.for_rows(rows), zcdp_cost(mechanism, rows)
         deltas, rho, leak = deltas + times * guarantee.delta, rho + times * cost, leak + times * needed
         epsilons += [guarantee.epsilon] * times
-        losses += [mechanism.privacy_loss() if rows == 1 else _grouped(guarantee)] * times
+        if is_numerical:
+            losses += [mechanism.privacy_loss() if rows == 1 else _grouped(guarantee)] * times
     return Totals(
         allowed,
         deltas,
@@ -119,7 +126,7 @@ def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals
         sum(epsilons, Fraction(0)) if deltas <= allowed else inf,
         _advanced(epsilons, allowed) if not deltas and allowed else inf,
         zcdp_epsilon(rho, allowed - leak) if allowed > leak else inf,
-        loss_epsilon(losses, allowed),
+        loss_epsilon(losses, allowed) if is_numerical or not mechanisms else inf,
     )
 
 
