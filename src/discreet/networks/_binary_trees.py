@@ -47,7 +47,7 @@ from discreet.noise import MARGIN
 
 _ENDS = 1e-17  # allowed probability at the end of a node's window
 _ERROR = 1e-11  # allowed relative error of the evidence, in all
-_MARGIN = 24.0  # nats by which a row's window at first extends beyond its kinks, at twice the noise's rate
+_MARGIN = 32.0  # nats by which a row's window at first extends beyond its kinks, at twice the noise's rate
 _ROUNDS = 10
 
 
