@@ -53,7 +53,7 @@ from discreet.privacy import Accountant, Budget, Guarantee, Unit, compose
 from discreet.programs import CellModel, Logistic
 from discreet.programs.families import ExponentialRate, NormalMean, PoissonRate
 from discreet.publishing import QuerySession, publish, publish_plan, simulate
-from discreet.records import Column, Source, Statistics, read
+from discreet.records import Column, Source, Statistics, Where, read
 from discreet.regression import ConeMoments, LinearRegression
 from discreet.release import Release
 from discreet.server import Client
@@ -116,6 +116,7 @@ __all__ = [
     "VerificationError",
     "WeightedSums",
     "Weights",
+    "Where",
     "__version__",
     "accuracy",
     "audit",

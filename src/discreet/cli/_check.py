@@ -159,7 +159,9 @@ def check_quotes(source: object) -> None:
 
 def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[LevelMatch], list[NumberMatch]]:
     """Return how the columns of the questions match the records, in one pass over these."""
-    columns = list({column.name: column for question in questions for column in question.columns}.values())
+    columns = list(
+        {column.name: column for question in questions for column in (*question.columns, *question.conditions)}.values()
+    )
     bounds: dict[str, list[Bounds]] = {}
     for each in (each for question in questions for each in question.bounds):
         bounds.setdefault(each.name, []).append(each)

@@ -15,10 +15,11 @@ from discreet.cli._plan import announced, chosen_by, missing_value_of, no_poster
 from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
-from discreet.ledger import SigningKey
+from discreet.ledger import Ledger, SigningKey
 from discreet.planning import rehearsal
 from discreet.privacy import Amount, left_text, spent_text
 from discreet.records import other_separator, read
+from discreet.release import Release
 from discreet.report import document_of
 from discreet.study import Question, Study, template
 
@@ -123,7 +124,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     with working("inferring from a simulated study", as_json), warnings.catch_warnings():
         for category in (LittleInformationWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
-        posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed, question.about)
+        posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed, question.guess)
     return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 
 
@@ -190,11 +191,26 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"In addition: {release.guarantee.metric.words}"]),
+        *_charged_to(ledger, release),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
+        *(
+            [f"The whole table was published; rows of {question.given!r} answer the question."]
+            if question.given
+            else []
+        ),
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None
         else f"Check it with: discreet verify {target}",
     )
+
+
+def _charged_to(ledger: Ledger, release: Release) -> list[str]:
+    """Say to which group of the ledger a release was charged, and what is left for that group."""
+    if release.group is None:
+        return []
+    _, left = ledger.by_group()[release.group]
+    rest = "" if left is None else f": {_first(left)} remains for it"
+    return [f"It was charged to the group {release.group!r}{rest}."]
 
 
 def _remind_of_check(declared: Study, as_json: bool) -> None:

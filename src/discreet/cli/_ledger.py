@@ -23,7 +23,7 @@ from discreet.ledger import (
     lines_of,
 )
 from discreet.planning import ledger_totals
-from discreet.privacy import Totals, left_text, spent_text
+from discreet.privacy import Adjacency, Totals, left_text, spent_text
 from discreet.report import charts
 from discreet.study import Study
 
@@ -146,6 +146,11 @@ def _document(opened: Ledger, lines: Sequence[LedgerLine], wanted: Filter) -> di
     }
     if opened.moved_to is not None:
         sums["moved_to"] = opened.moved_to
+    if groups := opened.by_group():
+        sums["groups"] = {
+            name: {"spent": own.document()} | ({} if left is None else {"left": left.document()})
+            for name, (own, left) in groups.items()
+        }
     if (period := opened.this_period) is not None:
         sums["period"] = {"name": period[0], "left": period[1].document()}
     if wanted != Filter():
@@ -162,7 +167,7 @@ def _show(opened: Ledger, lines: Sequence[LedgerLine], number: int, wanted: Filt
     rows = [
         (
             str(line.sequence), line.label, *(line.cost.texts(spent_text)[name] for name in limits),
-            line.group or "everyone", line.data or "-", "yes" if line.outcome == PUBLISHED else "no",
+            line.about, line.data or "-", "yes" if line.outcome == PUBLISHED else "no",
         )
         for line in lines[-_MOST_ON_SCREEN:]
     ]  # fmt: skip
@@ -170,6 +175,7 @@ def _show(opened: Ledger, lines: Sequence[LedgerLine], number: int, wanted: Filt
     title = f"Charges, the last {len(rows)} of {len(lines)}; --csv writes all" if left_out else "Charges"
     title += "" if wanted == Filter() else ", as filtered"
     show_table(title, ("entry", "label", *spent, "about", "data", "recorded"), rows)
+    _show_groups(opened, list(limits))
     show_totals(ledger_totals(opened), "All charges together", opened.accountant.value)
     rule = {
         "basic": "basic composition: all epsilons add up",
@@ -182,10 +188,33 @@ def _show(opened: Ledger, lines: Sequence[LedgerLine], number: int, wanted: Filt
         "Spent "
         + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
         + f" ({rule[opened.accountant.value]}).",
+        *(_with_groups(opened)),
         *(_left_in_period(opened)),
         *([] if opened.moved_to is None else [f"It was moved to {opened.moved_to}: no further charges are made here."]),
         f"The chain of {number} entries is intact; its head is {opened.head.digest[:16]}...",
     )
+
+
+def _show_groups(opened: Ledger, amounts: Sequence[str]) -> None:
+    """Print what was spent on each group, and what is left for it."""
+    groups = opened.by_group()
+    if not groups or opened.metric is not None:
+        return
+    rows = []
+    for name, (own, left) in groups.items():
+        spent, rest = own.texts(spent_text), {} if left is None else left.texts(left_text)
+        rows.append((name, *(part for each in amounts for part in (spent[each], rest.get(each, "-")))))
+    show_table("Groups", ("group", *(part for each in amounts for part in (f"{each} spent", f"{each} left"))), rows)
+
+
+def _with_groups(opened: Ledger) -> list[str]:
+    """Say how groups add up, where a record that is added belongs to one of them."""
+    if not opened.by_group() or Adjacency(opened.created["adjacency"]) is not Adjacency.ADD_OR_REMOVE:
+        return []
+    return [
+        "That is what was spent on everyone and the most that was spent on one group: a record is of one group only. "
+        "What is left for a group may be spent on it at any time, whatever the others spend."
+    ]
 
 
 def _left_in_period(opened: Ledger) -> list[str]:
@@ -200,7 +229,7 @@ def _write_lines(lines: Sequence[LedgerLine], path: Path) -> None:
         heads = ["entry", "at", "label", "about", "data", "request", *parts, *(f"{part} in all" for part in parts)]
         writer.writerow([*heads, "outcome"])
         for line in lines:
-            words = [line.sequence, line.at or "", line.label, line.group or "everyone", line.data, line.request or ""]
+            words = [line.sequence, line.at or "", line.label, line.about, line.data, line.request or ""]
             writer.writerow([*words, *line.cost.document().values(), *line.spent.document().values(), line.outcome])
 
 

@@ -192,7 +192,7 @@ def _plan_all(study: Study, level: float, studies: int | None, patience: float, 
                 raise DeclarationError(f"it cannot be read: {why}")
             require_quick(question.mechanism, patience)
             with working(f"simulating {question.name}", as_json):
-                curve = accuracy_curve([question.mechanism], level, studies, patience=patience, about=question.about)
+                curve = accuracy_curve([question.mechanism], level, studies, patience=patience, about=question.guess)
         except DiscreetError as problem:
             documents.append({**_facts(question), "not_planned": str(problem)})
             if not as_json:
@@ -205,6 +205,7 @@ def _plan_all(study: Study, level: float, studies: int | None, patience: float, 
             say(
                 f"{found.stated}: {found.sentence}.",
                 *_noise_words(found),
+                *_about_some(question),
                 *_promises(question),
                 *announced(question),
                 "",
@@ -245,7 +246,7 @@ def _plan_one(
     epsilons = named.values(written)
     if written is None:
         epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
-    simulations = Simulations(level, patience=patience, about=question.about)
+    simulations = Simulations(level, patience=patience, about=question.guess)
     with working("simulating studies", as_json):
         curve = simulations.curve([with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons], count)
         others = [with_fields(mechanism, size=size) for size in sizes]
@@ -266,7 +267,7 @@ def _plan_one(
     found = stated or curve.points[-1]
     say(*named.sentence, *(each.words for each in (*curve.refused, *resized.refused)))
     say(f"{found.stated}: {found.sentence}.", found.method, *_noise_words(found), *_bounds_words(question))
-    say(*_promises(question))
+    say(*_about_some(question), *_promises(question))
     if wished:
         say(*_wishes(wished, named, question))
     return say(*chosen_by(question), *announced(question), *([] if plot is None else [f"Wrote {plot}."]))
@@ -338,6 +339,15 @@ def _noise_words(found: Accuracy) -> list[str]:
         right, known = facts["classified"], facts["classified_exactly"]
         words.append(f"New records will be classified correctly in {right:.1%} ({known:.1%} from exact counts).")
     return words
+
+
+def _about_some(question: Question) -> list[str]:
+    """Say which records a question is about, if not all."""
+    if question.where is not None:
+        return [f"{question.name}: of the records where {question.where}, of which there are about {question.about}."]
+    if question.given:
+        return [f"The whole table is published; rows of {question.given!r} answer the question."]
+    return []
 
 
 def _promises(question: Question) -> list[str]:

@@ -72,6 +72,7 @@ def verify(
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
                 "change": document.change,
+                **({} if document.where is None else {"where": str(document.where)}),
                 "unit": document.unit.description,
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,
@@ -81,5 +82,6 @@ def verify(
             }
         )
     console.print("[bold green]The guarantee holds.[/]")
-    lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
+    where = "" if document.where is None else f", about the records where {document.where}"
+    lines = [f"{document.label!r}{where}, protecting {document.unit.description}", *str(certificate).splitlines()]
     return say(*lines, *([] if key is not None else [issuers(document.signatures)]))

@@ -287,6 +287,15 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
         raise DeclarationError("A release was given twice and would count as two independent ones. Nothing was read.")
+    about = list(dict.fromkeys(getattr(release, "where", None) for release in releases))
+    if len(about) > 1:
+        words = " and one of ".join(
+            "all records" if each is None else f"the records where {each}" for each in about[:2]
+        )
+        raise DeclarationError(
+            f"These releases are about different records, one of {words}, so they are not read together. Nothing was "
+            "read. Read each by itself."
+        )
     if len(releases) == 1:
         return list(releases)
 

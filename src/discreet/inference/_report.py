@@ -54,7 +54,8 @@ def heading(posterior: "Posterior") -> str:
     labels = "; ".join(dict.fromkeys(release.label for release in releases))
     epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in releases)
     who = releases[0].model.protects.removeprefix("one ")
-    return f"{labels}: {posterior.about}{posterior.size} {who}s, epsilon = {epsilons}"
+    where = f" where {releases[0].where}" if releases[0].where else ""
+    return f"{labels}: {posterior.about}{posterior.size} {who}s{where}, epsilon = {epsilons}"
 
 
 def sources_line(posterior: "Posterior") -> str:

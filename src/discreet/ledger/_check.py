@@ -11,6 +11,7 @@ from discreet._core.errors import LedgerError
 from discreet.ledger._allowances import allowed_of, period_at, period_shares
 from discreet.ledger._chain import GENESIS, Entry, chain_digest, linked, read_entry
 from discreet.ledger._entries import Body, Period, account_of, sums_document
+from discreet.ledger._group_rule import check_rule, is_by_rule
 from discreet.ledger._metric_budget import check_beginning
 from discreet.privacy import (
     EVERYONE,
@@ -101,6 +102,10 @@ class _RunningTotals:
         if kind in ("created", "limit"):
             self._set_limit(entry)
         if kind == "charge":
+            if not is_by_rule(self.created, body):
+                raise LedgerError(
+                    f"Entry {entry.sequence} of {self.place!r} was not charged to the group that its records belong to."
+                )
             self.waiting.add(entry.sequence)
             self.shares[account_of(body)] += read_amount(body["cost"])
         if kind in ("release", "abandoned"):
@@ -115,6 +120,7 @@ class _RunningTotals:
     def _begin(self, body: Body) -> None:
         self.created, self.limit = body, read_amount(body["limit"])
         check_beginning(body, self.limit)
+        check_rule(body)
         self.shares = dict.fromkeys((EVERYONE, *body["groups"]), self.limit.none)
 
     def _set_limit(self, entry: Entry) -> None:

@@ -49,6 +49,8 @@ class Body(Carried, total=False):
     metric: Document
     part: str
     groups: list[str]
+    rule: Document
+    where: list[Document] | None
     population: str
     unit: str
     reason: str
@@ -86,8 +88,9 @@ records.
 """
 
 
-OPTIONAL_PARTS: dict[str, set[str]] = {"created": {"metric"}, "charge": {"part"}}
-"""The parts of entries under a metric: the metric itself, and the account of a charge."""
+OPTIONAL_PARTS: dict[str, set[str]] = {"created": {"metric", "rule"}, "charge": {"part", "where"}}
+"""The parts that only some ledgers have: a metric, and the account of a charge under it; the column by whose levels
+groups are formed, and which records a charge is about."""
 
 
 @dataclass(frozen=True)

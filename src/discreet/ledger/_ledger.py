@@ -26,6 +26,7 @@ from discreet.ledger._back_links import earlier
 from discreet.ledger._chain import Chain, Entry, append, entry_at, newest, now, reached, read_entry, run
 from discreet.ledger._check import as_type, check_rows
 from discreet.ledger._entries import Body, Receipt, sums_document
+from discreet.ledger._group_rule import group_of, require_group, rule_beginning
 from discreet.ledger._metric_budget import Decides, metric_beginning, metric_cost
 from discreet.ledger._moving import moved
 from discreet.ledger._requests import charges_of, is_answered, state_of
@@ -55,7 +56,7 @@ from discreet.privacy import (
     spent_text,
     together,
 )
-from discreet.records import is_text
+from discreet.records import Column, Where, is_text
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
@@ -84,7 +85,7 @@ class Ledger(NotebookRepr):
         unit: str | Unit = RECORD,
         *,
         accountant: Accountant | str = Accountant.BASIC,
-        groups: Sequence[str] = (),
+        groups: Sequence[str] | Column = (),
         adjacency: Adjacency = Adjacency.REPLACE_ONE,
         per: str | None = None,
         allowance: Exact | None = None,
@@ -97,23 +98,26 @@ class Ledger(NotebookRepr):
         who belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two
         records, and the two largest groups count. With ADD_OR_REMOVE the number of records is secret too, groups may be
         of secret size, and the largest group counts; only releases that hide whether someone is there are accepted.
+        Then `groups` may also be a column: each of its levels is a group, such as 'ward = West' (`Where`).
         With `per="quarter"` at most `allowance` of epsilon is spent in any quarter. With a `metric`, epsilon is per
         unit of distance, and only releases under that metric are accepted.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
-        is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(groups, tuple) and not groups
-        neighbours = Adjacency.REPLACE_ONE if is_plain else neighbours_of(groups, adjacency)
+        named, by_rule = rule_beginning(groups, adjacency)
+        is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(named, tuple) and not named
+        neighbours, names = (Adjacency.REPLACE_ONE, ()) if is_plain else neighbours_of(named, adjacency)
         words, rows = (unit.description, unit.rows) if isinstance(unit, Unit) else (unit, None)
         if not is_text(f"{population}{words}"):
             raise DeclarationError("The population and the unit must be valid strings.")
         body: Body = {
             "kind": "created", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
-            "accountant": rule.value, "adjacency": neighbours.value, "groups": list(groups), "period": None,
+            "accountant": rule.value, "adjacency": neighbours.value, "groups": list(names), "period": None,
             "population": str(population), "unit": str(words), "rows": rows,
             "declared": limit_of(Accountant.BASIC, epsilon, delta).document(),
             "allowance": None if per is None and allowance is None else stated_allowance(per, allowance, epsilon),
+            **by_rule,
         }  # fmt: skip
-        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
+        shares = {name: nothing(rule) for name in (EVERYONE, *names)}
         if metric is not None:
             limit, under = metric_beginning(metric, epsilon, delta, is_plain and rule is Accountant.BASIC)
             body, neighbours = {**body, **under}, Adjacency.METRIC
@@ -136,12 +140,14 @@ class Ledger(NotebookRepr):
         group: str | None = None,
         data: str = "",
         decides: Decides | None = None,
+        where: Where | None = None,
     ) -> Receipt | list[str]:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
         If releases are on record for the same request, their texts are returned instead and nothing is charged.
         `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name;
-        `decides` says under which metrics an ordinary release can be charged.
+        `decides` says under which metrics an ordinary release can be charged, `where` which records it is about if not
+        all.
         """
         with self._chain.write_transaction() as connection:
             reached("charge-begun")
@@ -156,6 +162,7 @@ class Ledger(NotebookRepr):
                 raise PublishError(other_unit(label, created, unit, guarantee))
             if group is not None:
                 check_group(label, group, created["groups"])
+            require_group(created, where, group, label)
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
                 raise PublishError(f"Cannot publish {label!r}: a cost cannot be negative. Nothing was charged.")
             is_plain = group or neighbours in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE)
@@ -169,8 +176,9 @@ class Ledger(NotebookRepr):
             }  # fmt: skip
             if account != (group or EVERYONE):
                 asked_for["part"] = account
+            told: Body = {} if where is None else {"where": where.document()}
             if request is not None:
-                state = state_of(self._chain, connection, head, request, asked_for)
+                state = state_of(self._chain, connection, head, request, {**asked_for, "where": told.get("where")})
                 if isinstance(state, list):
                     return state
                 head = state
@@ -182,7 +190,10 @@ class Ledger(NotebookRepr):
             shares[account] += cost
             spent = together(shares, neighbours)
             if not limit.covers(spent):
-                raise BudgetError(shortfall(label, cost, read_amount(before["spent"]), limit, self.place, rows, group))
+                gone = read_amount(before["spent"])
+                if group is not None and neighbours is Adjacency.ADD_OR_REMOVE:
+                    gone = shares[EVERYONE] + shares[group] - cost  # what others spent does not count for it
+                raise BudgetError(shortfall(label, cost, gone, limit, self.place, rows, group))
             if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             if created.get("allowance") is not None:
@@ -192,7 +203,7 @@ class Ledger(NotebookRepr):
                 **before, **asked_for, "kind": "charge", "request": request, "at": now(), "rho": known.document(),
                 "guarantee": Budget(guarantee.epsilon, guarantee.delta).document(), "nonce": secrets.token_hex(16),
             }  # fmt: skip
-            entry = append(connection, head, {**body, **sums_document(limit, shares, neighbours)})
+            entry = append(connection, head, {**body, **told, **sums_document(limit, shares, neighbours)})
             reached("charge-written")
         self._chain.seen = entry
         return Receipt(entry.sequence, entry.digest, before["ledger"])
@@ -321,6 +332,27 @@ class Ledger(NotebookRepr):
         """Return how much may still be spent on everyone."""
         body = self.head.body
         return read_amount(body["limit"]) - read_amount(body["spent"])
+
+    def group_of(self, where: Where | None, label: str = "this") -> str | None:
+        """Return the group to which what is published of these records is charged; None if that is everyone."""
+        return None if where is None else group_of(self.created, where, label)
+
+    @property
+    def rule(self) -> Column | None:
+        """Return the column whose levels are the groups, if they were declared by a rule."""
+        written = self.created.get("rule")
+        return None if written is None else Column.from_document(written)
+
+    def by_group(self) -> dict[str, tuple[Amount, Amount | None]]:
+        """Return what was spent on each group, and what is left for it where a change of the data touches one group.
+
+        What is left for a group is the limit less what was spent on everyone and on that group.
+        """
+        body, touches_one = self.head.body, (Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE_WITHIN_GROUP)
+        limit, is_alone = read_amount(body["limit"]), Adjacency(self.created["adjacency"]) in touches_one
+        shares = {name: read_amount(each) for name, each in body["shares"].items()}
+        everyone = shares.pop(EVERYONE)
+        return {name: (own, limit - everyone - own if is_alone else None) for name, own in shares.items()}
 
     @property
     def this_period(self) -> tuple[str, Amount] | None:

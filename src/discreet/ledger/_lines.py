@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet._core.errors import DeclarationError
 from discreet.privacy import Amount, read_amount
+from discreet.records import Where
 
 if TYPE_CHECKING:
     from discreet.ledger._ledger import Ledger
@@ -40,11 +41,18 @@ class LedgerLine:
     spent: Amount
     limit: Amount
     outcome: str
+    where: Where | None = None
+
+    @property
+    def about(self) -> str:
+        """Say which records the charge is about."""
+        return str(self.where or self.group or "everyone")
 
     def document(self) -> dict[str, object]:
         """Return all of it by name."""
         amounts = {"cost": self.cost, "spent": self.spent, "limit": self.limit}
         words = {name: getattr(self, name) for name in ("at", "label", "request", "group", "data", "outcome")}
+        words |= {} if self.where is None else {"where": str(self.where)}
         return {"sequence": self.sequence, **words, **{name: each.document() for name, each in amounts.items()}}
 
 
@@ -86,7 +94,8 @@ def lines_of(ledger: "Ledger", wanted: Filter | None = None) -> list[LedgerLine]
         if entry.kind == "charge":
             cost, spent, limit = (read_amount(body[part]) for part in ("cost", "spent", "limit"))
             words = (body["at"], body["label"], body["request"], body["group"], body["data"])
-            line = LedgerLine(entry.sequence, *words, cost, spent, limit, WAITING)
+            where = Where.from_document(body["where"]) if "where" in body else None
+            line = LedgerLine(entry.sequence, *words, cost, spent, limit, WAITING, where)
             if wanted is None or wanted.wants(line):
                 charges[entry.sequence] = line
         elif entry.kind in ("release", "abandoned") and body["charge"] in charges:

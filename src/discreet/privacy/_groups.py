@@ -50,12 +50,15 @@ def with_groups(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     return shares[EVERYONE] + shares[EVERYONE].with_numbers(largest)
 
 
-def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
-    """Return what a ledger with groups counts as neighbours: exchanges between them too if membership is secret."""
-    is_list = isinstance(groups, Sequence) and not isinstance(groups, str)
-    if not is_list or not all(isinstance(name, str) and name.strip() for name in groups):
-        raise DeclarationError("groups must be a sequence of names.")
-    if not is_text("".join(groups)) or len(set(groups)) < len(groups):
+def neighbours_of(groups: object, adjacency: Adjacency) -> tuple[Adjacency, tuple[str, ...]]:
+    """Return what a ledger with groups counts as neighbours, and their names.
+
+    Exchanges between groups count too if it is secret who belongs to which.
+    """
+    names: tuple[str, ...] = tuple(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else ("",)
+    if not all(isinstance(name, str) and name.strip() for name in names):
+        raise DeclarationError("groups must be a sequence of names, or with 'add or remove one record' a column.")
+    if not is_text("".join(names)) or len(set(names)) < len(names):
         raise DeclarationError("The groups must be valid strings, each named once.")
     if adjacency not in [name for each in Adjacency for name in (each, each.value)]:
         raise DeclarationError(
@@ -67,9 +70,10 @@ def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
         raise DeclarationError(
             "A ledger under a metric is created by passing the metric: metric=Line('age', range(100))."
         )
-    if asked not in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE) and not groups:
+    if asked not in (Adjacency.REPLACE_ONE, Adjacency.ADD_OR_REMOVE) and not names:
         raise DeclarationError(f"Neighbours that '{asked.value}' need groups: name them with groups=(...).")
-    return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
+    is_exchanged = bool(names) and asked is Adjacency.REPLACE_ONE
+    return Adjacency.REPLACE_OR_EXCHANGE if is_exchanged else asked, names
 
 
 def check_group(label: str, group: str, known: Sequence[str]) -> None:

@@ -104,7 +104,8 @@ def publish(
     default is the `Unit` that the ledger was created with, or else the one that the model protects. Each call is
     charged again; with a `request`, a name of your choice, it is safe to repeat: the release recorded under that name
     is returned and nothing is charged. `group` names the group of the ledger that the records belong to, `data` the
-    data set. Only the system's secure random bits are accepted.
+    data set; where groups were declared by a rule, it follows from which records were counted (`Where`). Only the
+    system's secure random bits are accepted.
 
     A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
     `reading="none"` to publish it anyway: the release then says that there is no posterior.
@@ -112,6 +113,7 @@ def publish(
     bits = SystemBits() if bits is None else bits
     part = PublishedPart(mechanism, secret, label, reading)
     check_parts([part], ledger, unit, request, group, data, bits)
+    group = ledger.group_of(secret.where, label) if group is None else group
     unit = unit or ledger.stated_unit or ONE_RECORD
     if mechanism.model.protects != ONE_RECORD.description:
         unit = protected((mechanism.model.protects,), unit, label)
@@ -132,10 +134,11 @@ def publish_parts(
     bits: SystemBits,
 ) -> list[Release[ModelT]]:
     """Charge, draw, record and return, in this order, what `check_parts` has not refused; one answer for a request."""
+    where = parts[0].secret.where
     with nullcontext() if request is None else ledger.answering(request):
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-            concentrated=charge.concentrated, group=group, data=data, decides=charge.decides,
+            concentrated=charge.concentrated, group=group, data=data, decides=charge.decides, where=where,
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)
@@ -148,9 +151,12 @@ def publish_parts(
                 "the reason is withheld because it may depend on the records. Nothing was published. The charge stands."
             )
         releases = [
-            Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group, reading=part.reading)
+            Release(
+                part.mechanism, output, part.label, unit,
+                receipt=receipt, group=group, reading=part.reading, where=where,
+            )
             for part, output in zip(parts, outputs, strict=True)
-        ]
+        ]  # fmt: skip
         _record(ledger, receipt, releases, charge.label)
         reached("recorded")
         return releases
@@ -191,6 +197,10 @@ def check_parts(
     for part in parts:
         _check_neighbours(part.mechanism, ledger, part.label)  # before anything looks at the number of records
         _check_part(part.mechanism, part.secret, part.label)
+    if len({part.secret.where for part in parts}) > 1:
+        raise PublishError(
+            _nothing(label, "a plan is about the same records throughout, and some of its statistics are of others")
+        )
     if type(bits) is not SystemBits:
         raise PublishError(_nothing(label, "only the system's secure bits may be used; seeded bits are for simulate"))
     is_paid = isinstance(request, str) and ledger.is_answered(request)  # then nothing is charged, and it is given again
@@ -211,6 +221,13 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))
+    if isinstance(mechanism, Sized) and secret.where is not None:
+        wrong = (
+            f"{type(mechanism).__name__} takes the number of records as public, and how many there are where "
+            f"{secret.where} is secret. Use a mechanism that keeps it secret, such as LaplaceTable, or ask a table "
+            "that is crossed with these columns"
+        )
+        raise PublishError(_nothing(label, wrong))
     if isinstance(mechanism, Sized) and not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(label, wrong))

@@ -52,7 +52,8 @@ def publish_plan(
     title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
     document = plan_document(plan, labels)
     charge = Charge(title, plan.guarantee_for(unit.rows), plan.concentrated(unit.rows), document)
-    return publish_parts(parts, charge, ledger, unit, request, None, data, bits)
+    group = ledger.group_of(secrets[0].where, title)
+    return publish_parts(parts, charge, ledger, unit, request, group, data, bits)
 
 
 def plan_document(plan: Plan, labels: Sequence[str]) -> Document:

@@ -49,6 +49,9 @@ from discreet.records._weights import divided as divided
 from discreet.records._weights import parts_of as parts_of
 from discreet.records._weights import sum_rows as sum_rows
 from discreet.records._weights import sum_weights as sum_weights
+from discreet.records._where import Where
+from discreet.records._where import condition_text as condition_text
+from discreet.records._where import conditions_on as conditions_on
 
 __all__ = [
     "LARGEST_WHOLE",
@@ -58,6 +61,7 @@ __all__ = [
     "ListSource",
     "Source",
     "Statistics",
+    "Where",
     "as_source",
     "read",
     "text_of",

@@ -11,7 +11,7 @@ Only `publish` opens them.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NoReturn, final
+from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from discreet._core.arrays import Counts
 from discreet._core.errors import SecretError
 from discreet.records._columns import Column
+
+if TYPE_CHECKING:
+    from discreet.records._where import Where
 
 Codes = NDArray[np.integer]
 
@@ -109,10 +112,11 @@ class Statistics:
     Statistics(<3 secret values>)
     """
 
-    __slots__ = ("_records", "_values", "model")
+    __slots__ = ("_records", "_values", "model", "where")
 
     def __init__(self, model: object, values: NDArray[np.int64], records: int) -> None:
         self.model = model
+        self.where: Where | None = None  # public: which of the records were counted, if not all
         self._values = np.asarray(values, dtype=np.int64)
         self._records = int(records)
 

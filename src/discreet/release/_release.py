@@ -35,7 +35,7 @@ from discreet._core.version import __version__
 from discreet.ledger import Receipt, Signature, SigningKey
 from discreet.mechanism import Mechanism, Model, ModelT, TakesPrior
 from discreet.privacy import ONE_RECORD, Adjacency, Evidence, Guarantee, Unit
-from discreet.records import is_text
+from discreet.records import Where, is_text
 
 if TYPE_CHECKING:
     from discreet.programs import Likelihood
@@ -54,7 +54,8 @@ class Release(NotebookRepr, Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its noisy output, and the receipt of the charge.
 
     `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder
-    declared that there will be no posterior. `signatures` are kept as received, without being checked.
+    declared that there will be no posterior. `signatures` are kept as received, without being checked. `where` says
+    which records it is about, if not all of them.
     """
 
     mechanism: Mechanism[ModelT]
@@ -69,6 +70,7 @@ class Release(NotebookRepr, Generic[ModelT]):
     reason: str | None = field(default=None, compare=False)
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)
+    where: Where | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -87,7 +89,8 @@ class Release(NotebookRepr, Generic[ModelT]):
     def document(self) -> Document:
         """Return everything but the signatures as a document."""
         receipt = None if self.receipt is None else asdict(self.receipt)
-        optional = {"group": self.group, "reading": self.reading}
+        where = None if self.where is None else self.where.document()
+        optional = {"group": self.group, "reading": self.reading, "where": where}
         return {
             **{name: value for name, value in optional.items() if value is not None},
             "schema": SCHEMA,
@@ -276,6 +279,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     software: str
     receipt: _Receipt | None
     group: str | None = None
+    where: list[Document] | None = None
     reading: Literal["none"] | msgspec.UnsetType = msgspec.UNSET
     signatures: list[_Signature] | msgspec.UnsetType = msgspec.UNSET
 
@@ -298,6 +302,15 @@ def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signat
             "hexadecimal digits."
         )
     return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
+
+
+def _read_where(written: list[Document] | None, mechanism: Mechanism) -> Where | None:
+    """Return which records a release is about, if not all; only where their number is secret can that be some."""
+    if written is None:
+        return None
+    if mechanism.guarantee.adjacency is not Adjacency.ADD_OR_REMOVE:
+        raise DocumentError("A release about some of the records must keep their number secret; this one does not.")
+    return Where.from_document(written)
 
 
 def _read_receipt(read: _Receipt) -> Receipt:
@@ -388,6 +401,7 @@ def read_release(text: str | bytes) -> Release:
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
         reason=stated.reason,
         reading=read.reading if isinstance(read.reading, str) else None,
+        where=_read_where(read.where, mechanism),
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
 

@@ -98,7 +98,7 @@ def _table(lines: Sequence[LedgerLine], parts: Sequence[str]) -> str:
 
 
 def _row(line: LedgerLine, parts: Sequence[str]) -> str:
-    words = [(line.at or "not known").replace("T", " ").rstrip("Z"), line.label, line.group or "everyone", line.data]
+    words = [(line.at or "not known").replace("T", " ").rstrip("Z"), line.label, line.about, line.data]
     amounts = [getattr(line.cost, part) for part in parts] + [getattr(line.spent, parts[0])]
     cells = [f'<td class="figure">{line.sequence}</td>', *(f"<td>{_text(word)}</td>" for word in words)]
     cells += [f'<td class="figure" data-key="{float(each)!r}">{_text(spent_text(each))}</td>' for each in amounts]

@@ -92,6 +92,7 @@ class Declarations:
         self.delta = probability(declared.budget.delta, "budget.delta")
         self.accountant = _accountant(declared.budget.accountant)
         self.serving = Serving.of(declared.serve)
+        self.groups = self._groups(declared.budget.groups)
         self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self._persons)
         self.questions = {
             name: read_question(name, each, self._beside, self.number, self.unit, self.about)
@@ -113,6 +114,23 @@ class Declarations:
         budget = plain["budget"] | {"ledger": _ELSEWHERE}
         kept = {"questions": msgspec.to_builtins(questions), "queries": {}}
         return plain | {"data": data, "budget": budget} | kept
+
+    def _groups(self, named: str | None) -> Column | None:
+        """Return the column whose levels are the groups of the ledger."""
+        if named is None:
+            return None
+        if self.neighbours is not Adjacency.ADD_OR_REMOVE:
+            raise DeclarationError(
+                "budget.groups needs neighbours = 'add or remove' in [data]: a record that is replaced may leave its "
+                "group for another, which then shows in both. Declare that, or ask a table that is crossed with "
+                f"{named!r}, which costs its epsilon once for all groups."
+            )
+        if named not in self.columns:
+            raise DeclarationError(
+                f"budget.groups names {named!r}; declare it as [columns.{named}], with levels or bands."
+                f"{meant(named, self.columns)}"
+            )
+        return self.columns[named]
 
     @property
     def size(self) -> int | None:

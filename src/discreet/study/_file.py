@@ -44,7 +44,10 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
-    """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account."""
+    """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account.
+
+    `groups` names a column; what is asked where it has one level is charged to the group of these records alone.
+    """
 
     ledger: str
     epsilon: Number | None = None
@@ -54,11 +57,13 @@ class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
     accountant: str = "basic"
     per: str | None = None
     allowance: Number | None = None
+    groups: str | None = None
 
 
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     """[questions.NAME]: what is published, and how.
 
+    `where` says which records it is about, if not all, and `about` guesses their number for plans where it is secret.
     `further` are keys of the model and of the mechanism, which decide what keys are allowed.
     """
 
@@ -70,6 +75,8 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     label: str | None = None
     reading: str | None = None
     epsilon_per_unit: Number | None = None
+    where: str | None = None
+    about: int | None = None
     further: dict[str, Any] = {}
 
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from discreet._core.documents import canonical_json
 from discreet._core.errors import DeclarationError, meant
+from discreet._core.exact import whole
 from discreet.inference import SecretNumber, announcement
 from discreet.mechanism import (
     Declared,
@@ -20,13 +23,14 @@ from discreet.mechanism import (
     Sized,
     columns_of_levels,
     columns_of_numbers,
+    event_name,
     forced_prior,
     tables_of,
 )
 from discreet.planning import chosen_mechanism
 from discreet.privacy import RECORD, Unit
 from discreet.publishing import why_no_posterior, why_only_claimed
-from discreet.records import Bounds, Column
+from discreet.records import Bounds, Column, Level, Statistics, Where, day_text
 from discreet.release import NO_READING, canonical_mechanism
 from discreet.study._file import QUESTION_KEYS, DeclaredQuestion
 from discreet.study._keys import Maker
@@ -52,6 +56,10 @@ class Question:
     is_per_unit: bool = False
     about: int | None = None
     """A guess of the number of records for plans, where that is secret."""
+    where: Where | None = None
+    """Which records are counted, if not all."""
+    given: str = ""
+    """The event, such as 'ward=West', in whose rows the answer is found, where all records are counted."""
 
     @property
     def model(self) -> Any:
@@ -79,7 +87,30 @@ class Question:
 
         Labels do not matter, nor does the order of columns, arrows, groups or terms of a formula.
         """
-        return canonical_json([canonical_mechanism(self.mechanism), self.reading])
+        some = [] if self.where is None else [self.where.document()]
+        return canonical_json([canonical_mechanism(self.mechanism), self.reading, *some])
+
+    @property
+    def guess(self) -> int | None:
+        """Return about how many records there are, for plans; where conditions leave only some, it must be declared."""
+        if self.where is not None and self.about is None:
+            raise DeclarationError(
+                f"How many records there are where {self.where} is secret, and a plan needs a guess that does not come "
+                f"from the data: about = 500 in [questions.{self.name}]. Nothing was planned."
+            )
+        return self.about
+
+    @property
+    def conditions(self) -> tuple[Column, ...]:
+        """Return the columns that decide which records are counted."""
+        return () if self.where is None else self.where.columns
+
+    def statistics(self, data: object) -> Statistics:
+        """Count what is asked, of the records that it is about. The result is secret."""
+        counted: Statistics = (
+            self.model.statistics(data) if self.where is None else self.where.statistics(self.model, data)
+        )
+        return counted
 
     @cached_property
     def refusal(self) -> str | None:
@@ -113,11 +144,14 @@ def read_question(
     """Return the declared question, over the study's other declarations."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
+    where, given = None, ""
     try:
         if isinstance(number, SecretNumber):
             mechanism, reason = _of_secret_number(declared, study)
+            where, about = _selected(declared, study, mechanism.model, about)
         else:
-            mechanism, reason = _mechanism(declared, study, number)
+            crossed, columns, given = _crossed(declared, study)
+            mechanism, reason = _mechanism(crossed, columns, number)
         _refuse_rows(mechanism.model, declared.model, study.unit_column)
     except DeclarationError as problem:
         raise DeclarationError(f"questions.{name}: {problem}") from None
@@ -127,7 +161,9 @@ def read_question(
             "posterior, or be left out."
         )
     is_per_unit = declared.epsilon_per_unit is not None
-    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit, about)
+    return Question(
+        name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit, about, where, given
+    )
 
 
 def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
@@ -188,6 +224,75 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mech
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
     named = maker.made(own | delta, (*QUESTION_KEYS, *asked.keys))
     return named, "" if declared.mechanism else "the number of records is secret"
+
+
+def _selected(
+    declared: DeclaredQuestion, study: Declared, model: Model, about: int | None
+) -> tuple[Where | None, int | None]:
+    """Return which records are counted where their number is secret, and a guess of how many these are for plans."""
+    if declared.where is None:
+        if declared.about is not None:
+            raise DeclarationError(
+                "about is a guess of how many records meet the conditions of `where`; for all records it is data.about."
+            )
+        return None, about
+    where = Where(declared.where, study.columns.values())
+    _refuse_asked(where, [column.name for column in columns_of_levels(model)])
+    return where, None if declared.about is None else whole(declared.about, "about")
+
+
+def _refuse_asked(where: Where, asked: Iterable[str]) -> None:
+    if both := sorted({column.name for column in where.columns} & set(asked)):
+        raise DeclarationError(
+            f"where says which {both[0]!r} a record has, so asking about {both[0]!r} would tell nothing more. Leave it "
+            "out of one of the two."
+        )
+
+
+def _crossed(declared: DeclaredQuestion, study: Declared) -> tuple[DeclaredQuestion, Declared, str]:
+    """Return a question about some records as one about all of them, and the event that says which are meant.
+
+    Where the number of all records is public, that of some is not. So these are counted beside all others: a table is
+    crossed with the columns of the conditions, each with the level that is meant beside all others, and sums and
+    quantiles are asked by that column. It is charged once, as the whole.
+    """
+    if declared.about is not None:
+        raise DeclarationError("about is a guess of a secret number of records, and here that number is public.")
+    if declared.where is None:
+        return declared, study, ""
+    where = Where(declared.where, study.columns.values())
+    merged = {column.name: _merged(column, level) for column, level in where.conditions}
+    further, names = dict(declared.further), list(merged)
+    if declared.model == "categories" and isinstance(further.get("columns"), list):
+        _refuse_asked(where, further["columns"])
+        further["columns"] = [*names, *further["columns"]]
+    elif declared.model == "number" and len(names) == 1 and further.get("by") is None:
+        further["by"] = names[0]
+    else:
+        raise DeclarationError(
+            "where is for tables of shares, and for numbers by one column at most, where the number of records is "
+            "public. Ask a table that is crossed with these columns, or use a study with neighbours = 'add or remove'."
+        )
+    asked = msgspec.structs.replace(declared, where=None, further=further)
+    given = ", ".join(event_name(column.name, level) for column, level in where.conditions)
+    return asked, replace(study, columns={**study.columns, **merged}), given
+
+
+def _merged(column: Column, level: Level) -> Column:
+    """Return a column with one of its levels or bands beside as few others as keep its meaning.
+
+    The level of undeclared values stays what it is: if that is the one that is meant, so do all others. A band in the
+    middle includes its lower edge only, which the band above it keeps so.
+    """
+    if level == column.outside:
+        return column
+    if not column.edges:
+        return Column(column.name, (level,), column.outside)
+    place = column.levels.index(level)
+    edges = sorted({*column.edges[place : place + 2], column.edges[-1]})
+    written = [day_text(edge) for edge in edges] if column.dates else edges
+    names = [str(level), *(f"above {level}" for _ in edges[2:])]
+    return Column.banded(column.name, written, str(column.outside), names)
 
 
 def _refuse_others(keys: Iterable[str], written: str, asked: Maker[Model], study: Declared) -> None:

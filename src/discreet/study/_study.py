@@ -114,8 +114,7 @@ class Study(Declarations):
 
     def statistics(self, question: Question, frame: object = None) -> Statistics:
         """Count what a question needs, in the declared data or in a frame that holds them. The result is secret."""
-        counted: Statistics = question.model.statistics(self.source() if frame is None else frame)
-        return counted
+        return question.statistics(self.source() if frame is None else frame)
 
     def ledger(self) -> Ledger:
         """Open the ledger, or create it with the declared budget if there is none yet.
@@ -137,6 +136,7 @@ class Study(Declarations):
                 allowance=budget.allowance,
                 metric=self.metric,
                 adjacency=self.neighbours,
+                groups=self.groups or (),
             )
         ledger = Ledger.open(self.ledger_place)
         if self._hides_presence(ledger.created["adjacency"]) is not self._hides_presence(self.neighbours):
@@ -150,6 +150,12 @@ class Study(Declarations):
             raise PublishError(
                 f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. The "
                 "two cannot be combined: name another ledger. Nothing was published or charged."
+            )
+        if self.groups is not None and self.groups != ledger.rule:
+            kept = "without groups" if ledger.rule is None else f"with groups by {ledger.rule!r}"
+            raise PublishError(
+                f"{str(ledger.place)!r} was created {kept}; {str(self.path)!r} declares groups by {self.groups!r}. "
+                "Groups are declared once, when the ledger is created. Nothing was published and nothing was charged."
             )
         stated, kept_to = self._allowance(), ledger.created.get("allowance")
         if stated != kept_to:
@@ -238,7 +244,7 @@ class Study(Declarations):
         if (why := question.only_claimed or question.no_posterior or question.refusal) is not None:
             raise DeclarationError(f"Cannot plan {name!r}: it cannot be read: {why}. Nothing was planned.")
         require_quick(question.mechanism, patience)
-        return accuracy(question.mechanism, level, studies, patience=patience, about=question.about)
+        return accuracy(question.mechanism, level, studies, patience=patience, about=question.guess)
 
     def infer(
         self, name: str, prior: object = None, own: object = None, patience: float = 1.0, model: object = None
@@ -323,7 +329,8 @@ class Study(Declarations):
         if answered is None:
             return None
         recorded = replace(question, mechanism=read_mechanism(answered.body["mechanism"]))
-        is_same = recorded.canonical == question.canonical
+        written = None if question.where is None else question.where.document()
+        is_same = recorded.canonical == question.canonical and answered.body.get("where") == written
         return replace(recorded, label=answered.body["label"]) if is_same else question
 
     def _plan_first_asked(self, questions: Sequence[Question], request: str) -> list[tuple[int, Question]] | None:
@@ -369,6 +376,11 @@ class Study(Declarations):
         if the plan was published before, its releases are those that were recorded.
         """
         asked = list(self.questions.values())
+        if len({question.where for question in asked}) > 1:
+            raise PublishError(
+                "Cannot publish all questions as one plan: they are about different records. Nothing was published and "
+                "nothing was charged. Publish each by itself: questions about different groups do not add up anyway."
+            )
         for question in asked:
             _refuse_claim(question)
         request = self._plan_request(asked)
@@ -380,8 +392,8 @@ class Study(Declarations):
         plan = Plan([question.mechanism for question in questions], self.delta)
         source = self.source()
         counted = _OnePass(source, questions)
-        sources = [counted if question.families else source for question in questions]
-        secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
+        sources = [counted if question.families and not question.where else source for question in questions]
+        secrets = [self._fitting(q, q.statistics(each)) for q, each in zip(questions, sources, strict=True)]
         releases = publish_plan(
             plan, secrets, self.ledger(), [question.label for question in questions], unit=self.unit, request=request,
             data=self._data_name, reading=[question.reading for question in questions],

@@ -146,9 +146,9 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     charge, outcome, length = ledger.charge_of(receipt.sequence, receipt.head)
     if charge is None or charge.kind != "charge":
         raise VerificationError(_not_there(release.label, receipt, length))
-    if (release.label, mechanism_document(release.mechanism)) not in paid(charge.body) or charge.body[
-        "group"
-    ] != release.group:
+    about = release.group, None if release.where is None else release.where.document()
+    is_paid = (release.label, mechanism_document(release.mechanism)) in paid(charge.body)
+    if not is_paid or (charge.body["group"], charge.body.get("where")) != about:
         raise VerificationError(
             f"{release.label!r} is not what entry {charge.sequence} was charged for: it was changed afterwards."
         )

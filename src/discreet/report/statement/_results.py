@@ -48,11 +48,15 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
         points.append(f"and {len(columns) - MOST_COLUMNS} more columns")
     return [
         "## What was published",
-        f"A randomised summary of **{number}{kind}s**.{question}",
+        f"A randomised summary of **{number}{kind}s{_where(release)}**.{question}",
         bullets(points),
         f"The true {plain(hidden)} were not published; what was published instead was drawn at random by "
         f"`{type(release.mechanism).__name__}`.",
     ]
+
+
+def _where(release: Release) -> str:
+    return "" if release.where is None else f" where {plain(str(release.where))}"
 
 
 def _columns_of(model: Model) -> list[tuple[str, str]]:

@@ -42,6 +42,11 @@ _DONE = {
     ),
 }
 """What `verify` did, by the words that its lines begin with, for people who do not read proofs."""
+_SOME = (
+    "The publication is about some of the records only, and which records these are is protected, too: whether "
+    "somebody is among them, and what their record says about it. Separate publications about groups that share no "
+    "record do not add up for any one of them."
+)
 _DECLARED = ("everything else that the model declares",)
 _SIMULATED = (
     "> **SIMULATED. This is not a release of real records.** The counts behind it were made up for a rehearsal and no "
@@ -104,6 +109,7 @@ def protected(release: Release) -> list[str]:
         f"The unit of protection is {who}: {what}. In technical terms, two data sets are neighbours if they differ "
         f"by this change: {change}. How many {who_is_counted}.",
         *([] if (promises := both_promises(release.mechanism, unit.rows)) is None else [f"Two promises: {promises}."]),
+        *([] if release.where is None else [_SOME]),
     ]
 
 
