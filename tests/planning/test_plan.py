@@ -17,6 +17,8 @@ from discreet.draws import BallDraw
 from discreet.inference import infer_many, why_unreadable
 from discreet.mechanism import with_fields
 from discreet.networks import Network
+from discreet.networks._chains_solver import CountsSolver
+from discreet.networks._moves_solver import MovesSolver
 from discreet.planning import Accuracy, Simulations, accuracy, accuracy_curve, rehearsal, solve_for_width, studies_for
 from discreet.planning._accuracy import require_quick
 from discreet.regression import ConeMoments
@@ -207,6 +209,21 @@ def test_networks_that_take_long_are_read_row_by_row_and_plans_say_so() -> None:
     assert "read row by row, which approximates how a release will be read" in accuracy(graph, studies=2).method
     assert "read row by row" in accuracy(large, studies=2).method
     assert "read as a release will be" in accuracy(small, studies=2).method
+
+
+@pytest.mark.parametrize("levels", [3, 9], ids=["all rows few levels", "strengths that exact inference would learn"])
+def test_no_chain_runs_for_a_plan_of_tables_that_were_all_measured(
+    monkeypatch: pytest.MonkeyPatch, levels: int
+) -> None:
+    def run(*_: object) -> None:
+        raise AssertionError("chains ran for a plan")
+
+    monkeypatch.setattr(MovesSolver, "solve", run)
+    monkeypatch.setattr(CountsSolver, "solve", run)
+    columns = [dc.Column(name, tuple(range(levels)), outside=0) for name in "ab"] + [dc.Column("c", (0, 1), outside=0)]
+    for epsilon in ("0.1", "8"):  # through slopes, and by moving records
+        mechanism = dc.FamilyHistograms(Network(columns, [(), (), ("a", "b")]), 500, epsilon)
+        assert "read row by row" in accuracy(mechanism, studies=2).method
 
 
 def test_search_ends_at_the_crossing_after_few_steps() -> None:

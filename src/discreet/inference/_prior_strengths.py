@@ -60,26 +60,39 @@ def solve_with_learnt_prior(problem: Problem) -> list[Solution]:
 
     Which of them is meant is learnt by evidence, so where that is not known only one is read.
     """
-    solver = solver_for(problem)
-    is_known = solver is not None and solver.exactness is Exactness.EXACT
-    if solver is not None and is_known and isinstance(problem.model, HasStrengths) and problem.model.strength_grids:
-        from discreet.networks import (
-            are_few,
-            solve_with_family_strengths,  # of networks alone
-        )
+    if (is_learnt := _is_learnt(problem)) and _has_several_strengths(problem.model):
+        from discreet.networks import solve_with_family_strengths  # of networks alone
 
-        if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
-            return list(solve_with_family_strengths(problem, in_turn(solver)))
-    return solve_with_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
+        solver = solver_for(problem)
+        assert solver is not None
+        return list(solve_with_family_strengths(problem, in_turn(solver)))
+    return solve_with_strengths([replace(problem, model=model) for model in problem.model.proposals(is_learnt)])
 
 
 def settled(problem: Problem) -> Problem:
     """Return a problem under the one prior that may be meant where none was declared; as it is if there are several."""
-    model = problem.model
-    if not is_prior_open(model) or (isinstance(model, HasStrengths) and len(model.strength_grids) > 1):
+    if not is_prior_open(problem.model):
         return problem
-    found = model.proposals(is_evidence_known=True)
+    if (is_learnt := _is_learnt(problem)) and _has_several_strengths(problem.model):
+        return problem
+    found = problem.model.proposals(is_learnt)
     return replace(problem, model=found[0]) if len(found) == 1 else problem
+
+
+def _is_learnt(problem: Problem) -> bool:
+    """Return whether the evidence of several priors is known, and found within the work limit."""
+    solver = solver_for(problem)
+    if solver is None or solver.exactness is not Exactness.EXACT:
+        return False
+    if not isinstance(problem.model, HasStrengths):
+        return True
+    from discreet.networks import are_few  # of networks alone
+
+    return are_few(problem, solver)
+
+
+def _has_several_strengths(model: Model) -> bool:
+    return isinstance(model, HasStrengths) and len(model.strength_grids) > 1
 
 
 def solve_with_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Solution]:

@@ -13,6 +13,7 @@ sixteenth of the noise.
 Graphs whose tables have too many cells for chains, row by row: an approximation, for tables with any noise.
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -124,6 +125,19 @@ class RowsSolver(Solver):
         """Return draws of all tables, each row by itself."""
         fitted = fit(problem.model, problem.size, noisy_parts(problem.measurements, problem.size) or ())
         return NetworkSolution(problem.model, ApproximateCounts(fitted, problem.model))
+
+
+def is_read_by_rows(problem: Problem[Network]) -> bool:
+    """Return whether plans read simulated releases row by row that will be read by chains."""
+    return not any(each.is_margin for each in problem.observed) and RowsSolver().unsupported_reason(problem) is None
+
+
+def by_rows_in_plans(cost: CostEstimate, problem: Problem[Network]) -> CostEstimate:
+    """Return the cost of chains, with what a plan reads instead if it reads row by row."""
+    if not is_read_by_rows(problem):
+        return cost
+    share = RowsSolver().cost(problem).operations / cost.operations
+    return replace(cost, share_of_many=share, many_read=BY_ROWS)
 
 
 def _rows(model: Network, index: int) -> int:

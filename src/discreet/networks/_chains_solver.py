@@ -30,7 +30,7 @@ from discreet.inference import (
     tempered_evidence,
     unreadable,
 )
-from discreet.networks._approximate_rows import BY_ROWS, ApproximateCounts, RowsSolver
+from discreet.networks._approximate_rows import ApproximateCounts, RowsSolver, by_rows_in_plans, is_read_by_rows
 from discreet.networks._consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.networks._model import Network
 from discreet.networks._solution import NetworkSolution, graph_of
@@ -71,10 +71,9 @@ class CountsSolver(Solver):
         words = f"running chains through tables of {cells:.0f} cells"
         operations, held = moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
         usual = (WARM + 2 * BLOCK) / moves
-        if _is_read_by_rows(problem):
-            share = RowsSolver().cost(problem).operations / operations
-            return CostEstimate(words, operations, held, share, BY_ROWS, usual_share=usual)
-        return CostEstimate(words, operations, held, (WARM + BLOCK) / moves, usual_share=usual)
+        return by_rows_in_plans(
+            CostEstimate(words, operations, held, (WARM + BLOCK) / moves, usual_share=usual), problem
+        )
 
     def solve(self, problem: Problem) -> NetworkSolution:
         """Return draws of all tables."""
@@ -83,7 +82,7 @@ class CountsSolver(Solver):
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
         """Return solutions row by row, where all tables were measured; else draws by chains of a single block."""
         return [
-            RowsSolver().solve(problem) if _is_read_by_rows(problem) else self._read(problem, BLOCK)
+            RowsSolver().solve(problem) if is_read_by_rows(problem) else self._read(problem, BLOCK)
             for problem in problems
         ]
 
@@ -91,11 +90,6 @@ class CountsSolver(Solver):
         target = target_of(problem)
         tables = SampledTables(target, problem.seed, lambda: tempered_evidence(target, problem.seed), longest)
         return NetworkSolution(problem.model, tables)
-
-
-def _is_read_by_rows(problem: Problem[Network]) -> bool:
-    """Return whether many simulated releases are read row by row."""
-    return not any(each.is_margin for each in problem.observed) and RowsSolver().unsupported_reason(problem) is None
 
 
 def target_of(problem: Problem[Network]) -> TablesTarget:

@@ -39,11 +39,13 @@ FamilyIndices = tuple[int, ...]
 
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
     """Return whether solving a problem under all given priors is within the work limit."""
-    grids = problem.model.strength_grids
+    grids, most = problem.model.strength_grids, MOST_OPERATIONS * problem.work_limit
+    if not grids:
+        return solver.cost(problem).operations * len(problem.model.proposals(True)) <= most
     shares_rows = isinstance(solver, SolvesInTurn) and solver.shares_rows
     times = max(map(len, grids.values())) if shares_rows else _ROUNDS * sum(map(len, grids.values()))
     operations = solver.cost(problem).operations * (times + _DRAWN * (not shares_rows))
-    return operations <= MOST_OPERATIONS * problem.work_limit
+    return operations <= most
 
 
 def solve_with_family_strengths(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:

@@ -30,6 +30,7 @@ from discreet.inference import (
     sweeps_for,
     tempered_evidence,
 )
+from discreet.networks._approximate_rows import RowsSolver, by_rows_in_plans, is_read_by_rows
 from discreet.networks._chains_solver import starts_of, target_of
 from discreet.networks._measured import MeasuredTable, measured_tables
 from discreet.networks._model import Network
@@ -79,15 +80,19 @@ class MovesSolver(Solver):
         cells = sum(margin.cells for margin in margins)
         words = f"running chains that move records through tables of {cells} cells"
         held = cells * (problem.size + 1.0) + MOVED * BLOCK * sum(c.cells for c in cliques(levels, parents))
-        return CostEstimate(words, sweeps * each, held, 3 / (2**ROUNDS - 1), usual_share=7 / (2**ROUNDS - 1))
+        found = CostEstimate(words, sweeps * each, held, 3 / (2**ROUNDS - 1), usual_share=7 / (2**ROUNDS - 1))
+        return by_rows_in_plans(found, problem)
 
     def solve(self, problem: Problem[Network]) -> NetworkSolution:
         """Return draws of all tables."""
         return self._solved(problem, None)
 
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
-        """Return draws by chains of at most two rounds."""
-        return [self._solved(problem, BLOCK) for problem in problems]
+        """Return solutions row by row, where all tables were measured; else draws by chains of at most two rounds."""
+        return [
+            RowsSolver().solve(problem) if is_read_by_rows(problem) else self._solved(problem, BLOCK)
+            for problem in problems
+        ]
 
     def _solved(self, problem: Problem[Network], longest: int | None) -> NetworkSolution:
         model, slopes = problem.model, target_of(problem)
