@@ -1,10 +1,10 @@
 """How often intervals hold fixed, skewed truths where the number of records is secret: shares, counts, that number.
 
 As in `test_skewed_truths`, no prior made these truths: two cells, a Zipf table of ten, and a crossed one of 24 with a
-noisy number of records of its own, with n epsilon = 5, 50 and 500. The number of records is fixed and told to nobody.
-Where there are more than two cells, what is looked at is what intervals are read from, each question's own noisy sums;
-the means beside them, which are read together, are not. `make validate` asks for few releases of each setting, `make
-validate-full` for many; docs/calibration.md shows them.
+noisy number of records of its own, with n epsilon = 5, 50 and 500, through Laplace and through Gaussian noise. The
+number of records is fixed and told to nobody. Where there are more than two cells, what is looked at is what intervals
+are read from, each question's own noisy sums; the means beside them, which are read together, are not. `make validate`
+asks for few releases of each setting, `make validate-full` for many; docs/calibration.md shows them.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,10 +21,12 @@ from test_skewed_truths import joined
 import discreet as dc
 from discreet.inference import Problem
 from discreet.mathematics.distributions import MixtureBatch, Odds, ends_of
-from discreet.tables import LaplaceTable
+from discreet.tables import GaussianTable, LaplaceTable
 from discreet.tables._secret_size import SecretGroupwiseDistributions
+from discreet.tables._secret_size_mechanisms import SecretNumberTable
 
 Floats = NDArray[np.float64]
+Made = Callable[..., SecretNumberTable]
 SWEEP = "skewed-secret-size"
 SIZES = {5: (50, "0.1"), 50: (100, "0.5"), 500: (500, "1")}
 """n epsilon, and the number of records and epsilon."""
@@ -50,7 +52,7 @@ def two_cells(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
     return asked
 
 
-def own_sums(mechanism: LaplaceTable, counts: Any, bits: dc.SeededBits) -> SecretGroupwiseDistributions:
+def own_sums(mechanism: SecretNumberTable, counts: Any, bits: dc.SeededBits) -> SecretGroupwiseDistributions:
     """Return what every interval of a table is read from, without the prior strengths that means are read with."""
     return SecretGroupwiseDistributions(Problem.of([released(mechanism, counts, bits)]))
 
@@ -61,10 +63,10 @@ def row_of(batch: MixtureBatch, row: int, level: float) -> tuple[float, float]:
     return float(low[row]), float(high[row])
 
 
-def one_column(shares: Floats, size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+def one_column(shares: Floats, size: int, epsilon: str, made: Made = LaplaceTable) -> Callable[..., Iterator[Asked]]:
     """Ask about every fourth cell of one column and the last, and about the larger half of them."""
     model = dc.Categories("x", levels=tuple(range(len(shares))), outside=0)
-    mechanism, half = LaplaceTable(model, epsilon), np.arange(len(shares) // 2)
+    mechanism, half = made(model, epsilon), np.arange(len(shares) // 2)
 
     def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
         counts = generator.multinomial(size, shares)
@@ -86,14 +88,14 @@ WARDS = np.array([0.5, 0.2, 0.1, 0.06, 0.05, 0.04, 0.03, 0.02])
 RATES = np.array([0.1, 0.05, 0.2, 0.1, 0.3, 0.1, 0.1, 0.4])
 
 
-def groups(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+def groups(size: int, epsilon: str, made: Made = LaplaceTable) -> Callable[..., Iterator[Asked]]:
     """Ask about eight wards of very different sizes: 24 cells, so that the number of records is measured as well."""
     outside = {"ward": "A", "fall": "no"}
     model = dc.Categories(
         ("ward", "fall"), {"ward": tuple("ABCDEFGH"), "fall": ("no", "once", "often")}, outside=outside
     )
     shares = np.stack([WARDS * (1 - RATES), WARDS * RATES * 0.75, WARDS * RATES * 0.25], axis=1).ravel()
-    mechanism, cells = LaplaceTable(model, epsilon), np.arange(24).reshape(8, 3)
+    mechanism, cells = made(model, epsilon), np.arange(24).reshape(8, 3)
     assert mechanism.total
 
     def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
@@ -112,6 +114,7 @@ def groups(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
     return asked
 
 
+GAUSSIAN = partial(GaussianTable, delta="1e-6")
 BATCHES = repeats(1, 20)
 SETTINGS = [
     *(
@@ -124,6 +127,19 @@ SETTINGS = [
     ),
     *(
         Setting(f"8 wards x 3, n epsilon = {of}", 26_113_800 + of, groups(*known), repeats(1, 20))
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(
+            f"Zipf of 10 cells, Gaussian, n epsilon = {of}",
+            26_114_800 + of,
+            one_column(shares_of(10), *known, GAUSSIAN),
+            BATCHES,
+        )
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"8 wards x 3, Gaussian, n epsilon = {of}", 26_115_800 + of, groups(*known, GAUSSIAN), repeats(1, 20))
         for of, known in SIZES.items()
     ),
 ]

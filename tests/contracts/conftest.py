@@ -152,6 +152,11 @@ TABLE: dict[str, list[Setting]] = {
         of_secret_number(THREE, 2, 93),
         of_secret_number(COIN, 3, 94, total="1/3"),
     ],
+    "GaussianTable": [
+        of_secret_number(COIN, 1, 95, delta="0.01"),
+        of_secret_number(THREE, 3, 96, delta="0.1"),
+        of_secret_number(COIN, 3, 97, delta="0.1", total="1/3"),
+    ],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
     "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
     "GeometricSums": [of(SUMS, 3, 2, 72, squares="1/2"), of(GAPPED, 2, 16, 73, squares="1/2")],

@@ -51,6 +51,7 @@ LOOSE = {
     "FamilyGaussians": "its curve is proved for variances of 2 and more, and a small instance would do with less",
     "ContrastGaussians": "noise on whole numbers by the curve of real ones, which is above it where noise is small",
     "GaussianMoments": "as ContrastGaussians; and records on the coarsest grid do not reach the distance of real ones",
+    "GaussianTable": "where the number of records has noise of another variance, the loss of both is bounded by rho",
     "LaplaceMoments": "kept for comparison: the sum of all ranges, which no record moves at once",
     "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
     "NetworkSampling": "as PosteriorSampling",

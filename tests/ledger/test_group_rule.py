@@ -12,7 +12,8 @@ import pytest
 
 import discreet as dc
 from discreet.ledger import Chain
-from discreet.privacy import Adjacency, Budget, Concentrated
+from discreet.privacy import Adjacency, Budget, Concentrated, Guarantee
+from discreet.report.charts import budget_chart
 from forged_ledger import hash_anew
 
 WARD = dc.Column("ward", ("West", "East"), outside="other")
@@ -238,3 +239,48 @@ def test_a_release_of_a_public_number_cannot_be_about_some_records(tmp_path: Pat
     release = dc.simulate(dc.GeometricHistogram(FALL, 10, 1), [3, 7], dc.SeededBits(1))
     with pytest.raises(dc.DocumentError, match="must keep their number secret"):
         dc.Release.from_json(replace(release, where=WESTERN).to_json())
+
+
+def test_the_picture_has_a_bar_for_everyone_and_one_for_each_group(tmp_path: Path) -> None:
+    ledger = new(tmp_path / "l.db")
+    for epsilon, where in (("0.5", EASTERN), ("0.25", None)):
+        publish(ledger, epsilon, where)
+    rows = budget_chart(ledger)["data"]["values"]
+    bars = [(row["label"], row["start"], row["end"], row["cost"]) for row in rows]
+    assert bars == [
+        ("everyone", 0.0, 0.25, "0.25"),
+        ("ward = West", 0.25, 0.25, "0"),
+        ("ward = East", 0.25, 0.75, "0.5"),
+        ("ward = other", 0.25, 0.25, "0"),
+    ]
+
+
+def test_an_allowance_holds_for_each_group_beside_everyone(tmp_path: Path) -> None:
+    ledger = new(tmp_path / "l.db", epsilon="2", per="quarter", allowance="0.5")
+    publish(ledger, "0.25", None)
+    publish(ledger, "0.25", WESTERN)
+    publish(ledger, "0.25", EASTERN)
+    for where in (None, WESTERN, EASTERN):
+        with pytest.raises(dc.BudgetError, match="allowance"):
+            publish(ledger, "0.125", where)
+    publish(ledger, "0.25", dc.Where("ward = other", [WARD]))
+    ledger.check()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_rows_of_one_unit_in_several_groups_cost_no_more_than_all_in_one(tmp_path: Path, rows: int) -> None:
+    """By every split of the rows among three groups: what they cost in each is for_rows of what one row costs."""
+    promises = [
+        Guarantee(epsilon, delta, HIDES) for epsilon, delta in (("0.5", "1e-6"), ("1", "1e-5"), ("0.2", "1e-3"))
+    ]
+    whole = [each.for_rows(rows) for each in promises]
+    most = max(each.epsilon for each in whole), max(each.delta for each in whole)
+    for split in itertools.product(range(rows + 1), repeat=3):
+        if sum(split) == rows:
+            parts = [each.for_rows(count) for each, count in zip(promises, split, strict=True) if count]
+            assert sum(each.epsilon for each in parts) <= most[0]
+            assert sum(each.delta for each in parts) <= most[1]
+    ledger = new(tmp_path / "l.db", epsilon="3", unit=dc.Unit("one person", rows))
+    publish(ledger, "0.5", WESTERN)
+    publish(ledger, "0.25", EASTERN)
+    assert ledger.spent.numbers[0] == rows * Fraction(1, 2)

@@ -223,6 +223,10 @@ CASES: dict[str, list[Case]] = {
         Case(of_secret_number(COIN, "1.5"), OF_COIN, box((-16, 18), (-16, 18)), 1e-8),
         Case(of_secret_number(COIN, 4, total="1/2"), OF_COIN, box((-9, 11), (-9, 11), (-9, 11)), 1e-6),
     ],
+    "GaussianTable": [
+        Case(of_secret_number(COIN, 1, delta="0.01"), OF_COIN, box((-20, 22), (-20, 22))),
+        Case(of_secret_number(COIN, 4, delta="0.1", total="1/2"), OF_COIN, box((-9, 11), (-9, 11), (-9, 11)), 1e-6),
+    ],
     "DiscreteGaussianHistogram": [
         Case(of(COIN, 2, 1, delta="0.01"), OF_COIN, tied(2, box((-20, 22)))),
         Case(of(THREE, 2, 2, delta="0.1"), OF_THREE, tied(2, box((-10, 12), (-10, 12)))),

@@ -20,7 +20,7 @@ from discreet.cli import main
 from discreet.mechanism import both_promises
 from discreet.privacy import Adjacency
 from discreet.report.statement import statement
-from discreet.tables import GeometricHistogram, LaplaceTable
+from discreet.tables import DiscreteGaussianCounts, GaussianTable, GeometricHistogram, LaplaceTable
 
 STUDY = """
 [data]
@@ -189,6 +189,47 @@ def test_a_source_without_records_counts_nobody(tmp_path: Path, source: str) -> 
     assert not secret.open_for_publishing().any()
     release = dc.publish(LaplaceTable(ward, 1), secret, ledger, "nobody")
     assert np.abs(release.counts).max() < 60
+
+
+def test_a_delta_asks_for_gaussian_noise_and_goes_the_whole_road(tmp_path: Path) -> None:
+    text = STUDY.replace('epsilon = "2"', 'epsilon = "2"\ndelta = "1e-5"\naccountant = "zcdp"')
+    study = dc.Study(written(tmp_path, text + 'delta = "1e-6"\n'))
+    question = study.question("wards")
+    assert question.mechanism == GaussianTable(question.model, 1, "1e-6")
+    assert study.plan("wards", studies=2).size == 300
+    release = study.publish("wards")
+    ledger = study.ledger()
+    assert ledger.spent.numbers[0] == question.mechanism.rho
+    assert "at most: one record removed, another added" in str(dc.verify(release, ledger=ledger))
+    low, high = study.infer("wards").number_of_records.interval(0.999999)
+    assert low < 200 < high
+    assert run("rehearse", str(tmp_path / "s.toml")).exit_code == 0
+
+
+def test_gaussian_noise_of_a_secret_number_costs_half_the_rho_of_a_public_one() -> None:
+    coin = dc.Categories("x", levels=("a", "b"), outside="a")
+    hidden = GaussianTable(coin, 1, "1e-6")
+    public = DiscreteGaussianCounts(coin, 10, 1, "1e-6", variance=2 * hidden.variance)
+    assert float(hidden.rho) == pytest.approx(float(public.rho), rel=1e-6)  # at half the variance
+    many = GaussianTable(dc.Categories("x", levels=tuple(range(30)), outside=0), 1, "1e-6")
+    assert many.total == Fraction(1, 5)
+    assert many.noise.variances == (many.variance, 4 * many.variance)
+    wrongs: list[dict[str, Any]] = [{"variance": "17"}, {"delta": 0}, {"total": 1}, {"variance": "1e9"}]
+    for wrong in wrongs:
+        with pytest.raises(dc.DeclarationError):
+            GaussianTable(coin, 1, **({"delta": "1e-6"} | wrong))
+
+
+def test_too_little_gaussian_noise_is_found() -> None:
+    class Quieter(GaussianTable):
+        def log_prob(self, output: Any, counts: Any) -> Any:
+            variance = float(self.variance) / 2
+            return -((np.asarray(output) - self.measured(counts)) ** 2).sum(axis=-1) / (2 * variance) - np.log(
+                2 * np.pi * variance
+            )
+
+    with pytest.raises(dc.VerificationError):
+        dc.verify(Quieter(dc.Categories("x", levels=("a", "b"), outside="a"), 2, "1e-2"))
 
 
 def test_ledgers_of_different_neighbours_never_mix(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ KINDS: dict[str, dict[str, str]] = {
         "FamilyHistograms": "discreet.networks._table_mechanisms",
         "FourierCounts": "discreet.networks._fourier_counts",
         "GaussianMoments": "discreet.regression._mechanisms",
+        "GaussianTable": "discreet.tables._secret_size_mechanisms",
         "GeometricHistogram": "discreet.tables._mechanisms",
         "GeometricSums": "discreet.numbers._sums_mechanisms",
         "GroupPaths": "discreet.numbers._table_mechanisms",

@@ -348,11 +348,11 @@ class Ledger(NotebookRepr):
 
         What is left for a group is the limit less what was spent on everyone and on that group.
         """
-        body, touches_one = self.head.body, (Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE_WITHIN_GROUP)
-        limit, is_alone = read_amount(body["limit"]), Adjacency(self.created["adjacency"]) in touches_one
+        body, created = self.head.body, self.created
+        touches_one = Adjacency(created["adjacency"]) in (Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE_WITHIN_GROUP)
         shares = {name: read_amount(each) for name, each in body["shares"].items()}
-        everyone = shares.pop(EVERYONE)
-        return {name: (own, limit - everyone - own if is_alone else None) for name, own in shares.items()}
+        left = read_amount(body["limit"]) - shares[EVERYONE]
+        return {name: (shares[name], left - shares[name] if touches_one else None) for name in created["groups"]}
 
     @property
     def this_period(self) -> tuple[str, Amount] | None:

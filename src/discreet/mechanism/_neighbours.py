@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import inf
 from typing import Protocol, runtime_checkable
 
+from discreet._core.errors import DeclarationError
 from discreet.mechanism._mechanism import Mechanism
 from discreet.privacy import Adjacency, spent_text
 
@@ -41,7 +42,10 @@ def both_promises(mechanism: Mechanism, rows: int = 1) -> str | None:
     there = f"whether you are in the data: epsilon {spent_text(guarantee.epsilon)}{delta}"
     if (replaced := replacement_epsilon(mechanism, rows)) is not None:
         return f"{there}; what your record says: epsilon {spent_text(replaced)} (computed)"
-    twice = mechanism.guarantee.for_rows(2 * rows)
+    try:
+        twice = mechanism.guarantee.for_rows(2 * rows)
+    except DeclarationError:  # delta would reach 1
+        return f"{there}; what your record says: nothing is promised at this delta"
     return (
         f"{there}; what your record says: epsilon {spent_text(twice.epsilon)}, delta {spent_text(twice.delta)} "
         "(at most: one record removed, another added)"

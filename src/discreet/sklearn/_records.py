@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact
 from discreet.ledger import Ledger
 from discreet.mechanism import Mechanism
+from discreet.privacy import Adjacency
 from discreet.publishing import publish
 from discreet.records import Statistics, is_stable, text_of
 from discreet.release import Release
@@ -31,6 +33,7 @@ _NUMBERS = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 
 def labelled(estimator: BaseEstimator, records: object, targets: object) -> tuple[Columns, list[object]]:
     """Return features by column, and targets. Shapes are checked, values are not: no error may depend on them."""
+    _require_public_number(estimator)
     features = _features(estimator, records, reset=True)
     if targets is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
@@ -38,6 +41,18 @@ def labelled(estimator: BaseEstimator, records: object, targets: object) -> tupl
     if len(values) != len(features[0]):
         raise ValueError(f"X has {len(features[0])} records and y has {len(values)}: inconsistent numbers of samples.")
     return features, values
+
+
+def _require_public_number(estimator: BaseEstimator) -> None:
+    """Refuse a ledger of a secret number of records before anything looks at how many there are."""
+    ledger = getattr(estimator, "ledger", None)
+    if isinstance(ledger, Ledger) and Adjacency(ledger.created["adjacency"]) is Adjacency.ADD_OR_REMOVE:
+        raise DeclarationError(
+            f"{type(estimator).__name__} cannot use this ledger: estimators take the number of records as public, in "
+            "what they refuse and in the mechanism that they choose, and this ledger hides whether someone is there "
+            "('add or remove one record'). Nothing was published and nothing was charged. Use a ledger for records "
+            "that are replaced, or publish a table: dc.LaplaceTable."
+        )
 
 
 def unlabelled(estimator: BaseEstimator, records: object) -> Columns:

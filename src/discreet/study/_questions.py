@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import msgspec
@@ -218,7 +219,8 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mech
             "the number of records as public, in its noise, among its candidates, or as the width of its draws. So far "
             "tables of shares can, model = 'categories'. Ask that, or use a study with neighbours = 'replace'."
         )
-    written = declared.mechanism or kinds[0]
+    fitting = [kind for kind in kinds if ("delta" in signature(known[kind]).parameters) is (declared.delta is not None)]
+    written = declared.mechanism or (fitting or kinds)[0]
     maker = mechanism_maker(written, declared.model, model, None, epsilon)
     _refuse_others({key for key in own if key not in maker.keys}, declared.model, asked, study)
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}

@@ -27,6 +27,7 @@ ledger = "study.db"
 # population = "patients of 2026"  # who these people are; one ledger for one population
 # per = "quarter"                  # spread it: in each quarter, month or year at most ...
 # allowance = "0.25"               # ... so much of epsilon; what is not used is not carried over
+# groups = "ward"                  # with "add or remove": what is asked where ward has one level is charged to it alone
 
 # Declare each column that a question uses: its levels, or bands or bounds for numbers.
 # Values that are not declared, and missing values, go to a level called "other", or to the one that `outside` names.
@@ -45,6 +46,7 @@ _TAIL = """
 # columns = [{first}]
 # mechanism = "GeometricHistogram"
 # epsilon = "0.5"
+# where = "ward = West"            # of some records only: declared levels or bands, joined by "and"
 # label = "What readers will see"
 #
 # The mechanism may be left out: the one that suits is chosen. Models and their keys, those that are needed first:

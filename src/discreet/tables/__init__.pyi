@@ -14,7 +14,7 @@ from discreet.tables._plug_in import plug_in
 from discreet.tables._pooling import PooledRates
 from discreet.tables._posterior import CategoriesPosterior
 from discreet.tables._secret_size import SecretSizePosterior
-from discreet.tables._secret_size_mechanisms import LaplaceTable
+from discreet.tables._secret_size_mechanisms import GaussianTable, LaplaceTable
 from discreet.tables._solution import EXACTLY as EXACTLY
 from discreet.tables._solver import MeasuredCells as MeasuredCells
 from discreet.tables._solver import no_product as no_product
@@ -27,6 +27,7 @@ __all__ = [
     "DiscreteGaussianCounts",
     "DiscreteGaussianHistogram",
     "DiscreteLaplaceCounts",
+    "GaussianTable",
     "GeometricHistogram",
     "LaplaceTable",
     "NoisyCounts",

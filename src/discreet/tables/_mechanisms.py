@@ -163,7 +163,8 @@ class GeometricHistogram(NoisyCounts, kind="GeometricHistogram", version=1):
         return self.privacy_loss().rho
 
 
-_LEAST_VARIANCE = Fraction(1, 1000)
+LEAST_VARIANCE = Fraction(1, 1000)
+"""The least variance of Gaussian noise that is supported."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -196,9 +197,9 @@ class GaussianKernel(NoisyCounts):
         else:
             chosen = positive(variance, "variance")
         object.__setattr__(self, "variance", chosen)
-        if not _LEAST_VARIANCE <= self.variance <= LARGEST_VARIANCE:
+        if not LEAST_VARIANCE <= self.variance <= LARGEST_VARIANCE:
             raise DeclarationError(
-                f"The variance must lie between {exact_text(_LEAST_VARIANCE)} and {exact_text(LARGEST_VARIANCE)}; "
+                f"The variance must lie between {exact_text(LEAST_VARIANCE)} and {exact_text(LARGEST_VARIANCE)}; "
                 f"got {exact_text(self.variance)}."
             )
         if variance is not None and Fraction(reached := self.privacy_loss().delta_at(self.epsilon)) > self.delta:

@@ -6,7 +6,7 @@ from math import isfinite
 
 from discreet._core.errors import DeclarationError
 from discreet.ledger import Body, Ledger
-from discreet.privacy import Amount, Totals, left_text, read_amount, spent_text
+from discreet.privacy import EVERYONE, Adjacency, Amount, Totals, left_text, read_amount, spent_text
 from discreet.report import BAND, BLUE, GREY, PALE, VERMILION
 from discreet.report.charts._drawing import WIDTH, Spec, chart, layer, lines_of, measured, named_rows, row_height, words
 
@@ -75,7 +75,9 @@ def _chosen(epsilon: float | None, x: Spec) -> list[Spec]:
 def budget_chart(ledger: Ledger) -> Spec:
     """Draw how a ledger's budget was spent: one bar for each charge, starting where the one before ended.
 
-    The scale is the currency of the ledger's accountant: epsilon, or rho for zCDP.
+    Where groups are charged separately and a record is of one of them, there is one bar for everyone, and one for each
+    group, which starts where that for everyone ended. The scale is the currency of the ledger's accountant: epsilon, or
+    rho for zCDP.
     """
     entries = ledger.entries()
     created, newest = entries[0].body, entries[-1].body
@@ -84,11 +86,14 @@ def budget_chart(ledger: Ledger) -> Spec:
     gone, most = getattr(spent, name), getattr(limit, name)
     left = _bar("left to spend", gone, max(most, gone), most) | {"cost": left_text(max(most, gone) - gone)}
     rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"], name), left]
+    by_group = bool(created["groups"]) and Adjacency(created["adjacency"]) is Adjacency.ADD_OR_REMOVE
+    rows = _groups(created["groups"], newest, name) if by_group else rows
     rows = [row | {"index": index} for index, row in enumerate(rows)]
     names = [lines_of(row["label"], 44, most=2) for row in rows]
     y, at = named_rows(names), measured("limit")
     x = measured("start", axis={"title": f"{name}, added up", "tickCount": 6})
-    fill = {"condition": {"test": f"datum.index == {len(rows) - 1}", "value": PALE}, "value": BLUE}
+    pale = 0 if by_group else len(rows) - 1
+    fill = {"condition": {"test": f"datum.index == {pale}", "value": PALE}, "value": BLUE}
     whole_row = {"y": y | {"bandPosition": 0}, "y2": {"field": "index", "bandPosition": 1}}
     top, right, first, beside = {"value": 0}, {"value": "width"}, rows[:1], {"align": "left", "dx": 14}
     layers = [
@@ -153,6 +158,14 @@ def _charges(bodies: list[Body], name: str) -> list[Spec]:
     for body, start, end, limit in list(zip(bodies, starts, ends, limits, strict=False))[early:]:
         rows.append(_bar(body["label"], start, end, limit))
     return rows
+
+
+def _groups(groups: Sequence[str], newest: Body, name: str) -> list[Spec]:
+    """Return a bar for everyone, and one for each group beside it."""
+    shares = {group: Fraction(amount[name]) for group, amount in newest["shares"].items()}
+    everyone, limit = shares.pop(EVERYONE), Fraction(newest["limit"][name])
+    bars = (_bar(group, everyone, everyone + shares[group], limit) for group in groups)
+    return [_bar("everyone", Fraction(0), everyone, limit), *bars]
 
 
 def _bar(label: str, start: Fraction, end: Fraction, limit: Fraction) -> Spec:
