@@ -249,7 +249,7 @@ def answering(address: str) -> None:
     raise AssertionError(f"nobody listens at {address}")
 
 
-HEAVY: dict[str, object] = {"columns": ["ward", "fall", "smoking"], "mechanism": "GeometricHistogram"}
+HEAVY: dict[str, object] = {"columns": ["age", "fall", "smoking"], "mechanism": "GeometricHistogram"}
 
 
 def test_one_greedy_account_holds_up_nobody(tmp_path: Path) -> None:
