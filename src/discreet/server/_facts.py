@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from discreet._core.documents import canonical_json, read_json
 from discreet.ledger import Ledger, lines_of
@@ -16,6 +16,7 @@ from discreet.server._schema import Queue, facts
 
 STUDY, BUDGET, ALIVE = "study", "budget", "alive"
 _MOST_CHARGES = 200
+_OF_NAME = select(facts.c.document).where(facts.c.name == bindparam("name"))
 
 Fact = dict[str, object]
 
@@ -29,7 +30,7 @@ def write_fact(connection: Connection, name: str, document: Fact) -> None:
 def fact_of(queue: Queue, name: str) -> Fact:
     """Return a fact; an empty document if it was never written."""
     with queue.read_transaction() as connection:
-        found = connection.execute(select(facts.c.document).where(facts.c.name == name)).scalar_one_or_none()
+        found = connection.execute(_OF_NAME, {"name": name}).scalar_one_or_none()
     return {} if found is None else _parsed(str(found))
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
 
 from discreet._core.errors import DeclarationError
 from discreet.server._audit import note
@@ -22,6 +22,17 @@ IDLE, LONGEST = 30 * 60.0, 12 * 3600.0
 MOST_DAYS = 366
 _SEEN_EVERY = 60.0  # seconds between two updates of when a session was last used
 _PREFIX = "discreet_"  # so that secret scanners find tokens that were left in code
+_OF_TOKEN = (
+    select(tokens, accounts.c.role, accounts.c.is_closed)
+    .join(accounts, accounts.c.name == tokens.c.account)
+    .where(tokens.c.hash == bindparam("hash"))
+)
+_OF_SESSION = (
+    select(sessions, accounts.c.role, accounts.c.is_closed)
+    .join(accounts, accounts.c.name == sessions.c.account)
+    .where(sessions.c.hash == bindparam("hash"))
+)
+"""Built once, as every request asks one of them."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +107,8 @@ class Keys:
 
     def by_token(self, secret: str) -> Person | None:
         """Return whose token this is, with the rights that it gives, or None if it is not valid."""
-        wanted = select(tokens, accounts.c.role, accounts.c.is_closed).join(
-            accounts, accounts.c.name == tokens.c.account
-        )
         with self.queue.read_transaction() as connection:
-            row = connection.execute(wanted.where(tokens.c.hash == hashed(secret))).mappings().one_or_none()
+            row = connection.execute(_OF_TOKEN, {"hash": hashed(secret)}).mappings().one_or_none()
         if row is None or row["is_closed"] or row["revoked_at"] is not None or row["expires_at"] <= self.clock():
             return None
         return Person(row["account"], row["role"], RIGHTS[row["role"]] & frozenset(row["scopes"].split()))
@@ -127,7 +135,4 @@ class Keys:
 
 
 def _one(connection: Connection, secret: str) -> RowMapping | None:
-    wanted = select(sessions, accounts.c.role, accounts.c.is_closed).join(
-        accounts, accounts.c.name == sessions.c.account
-    )
-    return connection.execute(wanted.where(sessions.c.hash == hashed(secret))).mappings().one_or_none()
+    return connection.execute(_OF_SESSION, {"hash": hashed(secret)}).mappings().one_or_none()

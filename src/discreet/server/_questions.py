@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sqlalchemy import Connection, Update, insert, select, update
+from sqlalchemy import Connection, Update, bindparam, insert, select, update
 
 from discreet._core.documents import canonical_json, digest_of, read_json
 from discreet._core.errors import BudgetError, DeclarationError
@@ -37,6 +37,7 @@ JOINED_WORDS = "An equal question came before this one. Both get the same outcom
 MOST_OPEN = 100  # questions of one account that wait or are being answered
 MOST_A_DAY = 500  # questions that one account may ask within a day, including those that were withdrawn
 _DAY = 86_400.0
+_OF_ACCOUNT = select(questions).where(questions.c.account == bindparam("account")).order_by(questions.c.number)
 LONGEST = 16_384  # characters of a question
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the direction of writing: a label with them may look like another one."""
@@ -268,8 +269,7 @@ class Questions:
         return None if row is None else QueuedQuestion(**row._mapping)
 
     def _of(self, connection: Connection, account: str) -> list[QueuedQuestion]:
-        wanted = select(questions).where(questions.c.account == account).order_by(questions.c.number)
-        return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
+        return [QueuedQuestion(**row._mapping) for row in connection.execute(_OF_ACCOUNT, {"account": account})]
 
     def _one(self, connection: Connection, question: str, person: Person | None = None) -> QueuedQuestion:
         row = connection.execute(select(questions).where(questions.c.id == question)).one_or_none()
