@@ -107,7 +107,7 @@ def tables(kept: dict[str, Any]) -> str:
         on = found["on"]
         rows = [
             f"| {_cell(each['what'])} | {_number(each['value'])} {each['unit']} "
-            f"| {_cell(each['beside'])} | {_cell(each['goal'])} |"
+            f"| {_cell(each['beside'])} | {_cell(each['goal'])}{' (**missed**)' if each.get('missed') else ''} |"
             for each in found["figures"]
         ]
         parts.append(

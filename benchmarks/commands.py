@@ -60,7 +60,7 @@ def measured(folder: Path, title: str, *words: str, repeats: int = 2) -> None:
         goal = GOALS.get(words[0])
         said = "" if goal is None else f"goal {goal:g}"
         print(f"{title:<44} {min(found):6.2f} CPU s   {said}", flush=True)
-        record(title, min(found), "CPU s", "", said)
+        record(title, min(found), "CPU s", "", said, goal is not None and min(found) > goal)
 
 
 def main(size: int) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 FILE = "DISCREET_FIGURES"
 
 
-def record(what: str, value: float, unit: str, beside: str = "", goal: str = "") -> None:
-    """Keep one figure: what was measured, its value and unit, what it is to be seen beside, and the goal."""
+def record(what: str, value: float, unit: str, beside: str = "", goal: str = "", missed: bool = False) -> None:
+    """Keep one figure: what was measured, value and unit, what it is seen beside, the goal, and if it was missed."""
     if place := os.environ.get(FILE):
         line = {"what": what, "value": float(f"{value:.4g}"), "unit": unit, "beside": beside, "goal": goal}
+        line |= {"missed": True} if missed else {}
         with Path(place).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -227,8 +227,9 @@ def main() -> None:
             print(f"growth exponent of {name}: {exponent(sizes, [found[size][name] for size in sizes]):.3f}")
         where = "on a server" if given.server else "in a file"
         for size in sizes:
-            bare = f"bare insert {found[size]['bare insert']:.2f} ms"
-            record(f"charge {where}, {size:,} entries", found[size]["charge"], "ms", bare, "at most 3 bare inserts")
+            mine, insert = found[size]["charge"], found[size]["bare insert"]
+            bare, goal = f"bare insert {insert:.2f} ms", "at most 3 bare inserts"
+            record(f"charge {where}, {size:,} entries", mine, "ms", bare, goal, mine > 3 * insert)
             record(f"publish {where}, {size:,} entries", found[size]["publish"], "ms")
         worst = max(found[size]["charge"] / found[size]["bare insert"] for size in sizes)
         print(f"charge, in bare inserts: at most {worst:.2f}")

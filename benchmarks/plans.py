@@ -18,9 +18,10 @@ from discreet.planning import accuracy, accuracy_curve, epsilons_that_fit, solve
 from discreet.study import Question
 
 
-def line(words: str, seconds: float, goal: str) -> None:
+def line(words: str, seconds: float, most: float | None = None) -> None:
+    goal = "" if most is None else f"goal {most:g}"
     print(f"{words:<64} {seconds:8.3f} s   {goal}", flush=True)
-    record(words, seconds, "CPU s", "", goal)
+    record(words, seconds, "CPU s", "", goal, most is not None and seconds > most)
 
 
 def curve_of(question: Question) -> list[Mechanism]:
@@ -39,11 +40,11 @@ def main() -> None:
         mechanism = question.mechanism
         cpu(partial(accuracy, mechanism, studies=2))  # loads what it needs
         number, width = studies_for(mechanism), 0.5 * accuracy(mechanism, studies=8).width
-        line(f"{name}: {number} studies at one epsilon", cpu(partial(accuracy, mechanism)), "goal 2")
+        line(f"{name}: {number} studies at one epsilon", cpu(partial(accuracy, mechanism)), 2)
         curve = curve_of(question)
-        line(f"{name}: a curve of {len(curve)} points", cpu(partial(accuracy_curve, curve, studies=number)), "goal 5")
+        line(f"{name}: a curve of {len(curve)} points", cpu(partial(accuracy_curve, curve, studies=number)), 5)
         try:
-            line(f"{name}: epsilon for half the width", cpu(partial(solve_for_width, mechanism, width)), "")
+            line(f"{name}: epsilon for half the width", cpu(partial(solve_for_width, mechanism, width)))
         except dc.DiscreetError as refused:
             print(refused)
 

@@ -49,4 +49,11 @@ if __name__ == "__main__":
         print(
             f"{words}: {spent:.2f} CPU s, {worth}, R-hat {posterior.r_hat:.3f}{goal}\n  {posterior.method}", flush=True
         )
-        record(words, spent, "CPU s", f"worth {posterior.effective_size:.0f} independent draws", goal.strip(" ()"))
+        record(
+            words,
+            spent,
+            "CPU s",
+            f"worth {posterior.effective_size:.0f} independent draws",
+            goal.strip(" ()"),
+            bool(goal) and spent > 3,
+        )
