@@ -23,7 +23,14 @@ COLLECTED = HERE / "calibration.json"
 PAGE = HERE.parent / "docs" / "calibration.md"
 READINGS = {"plug-in": "plug-in", "D1": "Dirichlet(1)", "learnt": "learnt, opened", "own": "own sums"}
 KINDS = ("margins", "cells")
-SKEWED = ("skewed-numbers", "skewed-rates", "skewed-others", "skewed-networks", "skewed-secret-size")
+SKEWED = (
+    "skewed-numbers",
+    "skewed-rates",
+    "skewed-others",
+    "skewed-networks",
+    "skewed-secret-size",
+    "skewed-differences",
+)
 Entry = dict[str, Any]
 
 
@@ -190,6 +197,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "skewed numbers": skewed_truths(results, "skewed-numbers"),
         "skewed rates": skewed_truths(results, "skewed-rates"),
         "skewed others": skewed_truths(results, "skewed-others"),
+        "skewed differences": skewed_truths(results, "skewed-differences"),
         "skewed networks": skewed_truths(results, "skewed-networks"),
         "secret size": skewed_truths(results, "skewed-secret-size"),
         "kinds": kinds_of_intervals(),

@@ -18,10 +18,11 @@ from discreet.numbers._table_estimands import ESTIMANDS
 NONE = "none"
 _WITH_INTERVAL = re.compile(
     r"\b(Row|Interval|BetaMixture|Share|ShareDistribution|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
-    r"|Prediction)\b"
+    r"|Comparison|Prediction)\b"
 )
 _NONE_THERE = ("bridges", "server", "cli", "sklearn")  # they hand on draws or rows, or need further libraries
 _SAME_ROWS = {"rows", "some_rows", "interval", "rate_distributions"}  # what rows and rates say, in another form
+_WRITTEN_ONCE = {"difference"}  # for all posteriors, on the draws of each: a kind of its own for every one of them
 _ASKED = {
     "CategoriesPosterior": ["rows", "rows of `table`", "margins of `table`"],
     "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
@@ -54,7 +55,9 @@ def kinds() -> Iterator[str]:
             own = inspect.getattr_static(cls, name)
             function = own.fget if isinstance(own, property) else getattr(own, "func", own)
             returned = str(getattr(function, "__annotations__", {}).get("return", ""))
-            inherited = any(inspect.getattr_static(base, name, None) is own for base in above)
+            inherited = name not in _WRITTEN_ONCE and any(
+                inspect.getattr_static(base, name, None) is own for base in above
+            )
             if not (name.startswith("_") or name in _SAME_ROWS or inherited) and _WITH_INTERVAL.search(returned):
                 yield f"{cls.__name__}.{name}"
 
@@ -73,7 +76,22 @@ _CELLS = "lognormal in 16 cells, n = 500, epsilon 1"
 _OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
 _NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
 _SECRET = "8 wards x 3, n epsilon = 50"
+_POPULATION = "difference, population"
 MEASURED = {
+    "CategoriesPosterior.difference": f"difference: {_WARDS}",
+    "FamilyPosterior.difference": f"{NONE}; there is one quantity",
+    "MarginPosterior.difference": "difference of a margin's levels: three wards x fall, n = 1,000, epsilon 1",
+    "ModelPosterior.difference": "difference of coefficients: wards of a logistic model, n = 5,000, epsilon 1",
+    "NetworkPosterior.difference": (
+        "difference of entries of a network's table: rare event with two parents, n = 5,000, epsilon 1"
+    ),
+    "NumberQuantilesPosterior.difference": f"{_POPULATION}: medians at chosen places, n = 600, epsilon 1",
+    "NumberSumsPosterior.difference": f"{_POPULATION}: means, n = 600, epsilon 1",
+    "NumberTablePosterior.difference": f"{_POPULATION}: medians of a table, n = 600, epsilon 1",
+    "PooledRates.difference": "difference of pooled rates: three wards x fall, n = 1,000, epsilon 1",
+    "RegressionPosterior.difference": "difference of slopes: two exponential features, n = 2,000, epsilon 1",
+    "SecretSizePosterior.difference": ("difference of cells, secret number: three wards x fall, about 500, epsilon 1"),
+    "WeightedSumsPosterior.difference": f"{_POPULATION}: weighted means, n = 600, epsilon 1",
     "CategoriesPosterior.number_of_records": f"{NONE}; a number that is public",
     "SecretSizePosterior: rows": "share of a cell: Zipf of 10 cells, n epsilon = 50",
     "SecretSizePosterior.group_sizes": f"size of a group: {_SECRET}",

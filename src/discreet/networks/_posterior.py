@@ -49,6 +49,7 @@ from discreet.networks._events import both, levels_of, read_event
 from discreet.networks._further_records import further_counts
 from discreet.networks._model import Network
 from discreet.networks._prediction import chances_of
+from discreet.networks._prior_conflict import outweighed_variable, pulled_class
 from discreet.networks._records_to_predict import UNKNOWN, partial_codes_of
 from discreet.networks._rows import ends_of_draws, table_entries
 from discreet.networks._solution import NetworkSolution
@@ -91,6 +92,11 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     @property
     def method(self) -> str:
         return self.solutions[0].method
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """Warn of the variable whose declared prior outweighs what was measured most, and of a class that is pulled."""
+        return (*outweighed_variable(self), *pulled_class(self))
 
     @property
     def mean_prior(self) -> list[list[float]]:

@@ -275,12 +275,27 @@ def draws_reach_ends(rising: NDArray[np.float64], level: float) -> tuple[NDArray
     """Return for each column of draws in rising order whether its interval is opened to 0, and whether to 1.
 
     It is where a shortest interval leaves next to nothing below it, or above it: the rule of `reaches_end` for draws,
-    which never are 0, or of a density that may be infinite there. Draws that were rounded to 0 or 1 leave several.
+    which never are 0, or of a density that may be infinite there. Draws rounded to 0 or 1 leave several. Where
+    both 0 and 1 are likely, as in a row of a network's table that may hold no record, no interval that is short reaches
+    both: an end with a tail of (1 - level)/2 on its side of 1/2 is opened if that side alone reaches it.
 
     >>> draws = np.random.default_rng(1).beta([[0.1, 30.0, 50.0]], [[50.0, 20.0, 1.0]], size=(4_000, 3))
     >>> [each.tolist() for each in draws_reach_ends(np.sort(draws, axis=0), 0.9)]
     [[True, False, False], [False, False, True]]
+    >>> either = np.random.default_rng(1).beta(0.25, 0.25, size=(4_000, 1))
+    >>> [each.tolist() for each in draws_reach_ends(np.sort(either, axis=0), 0.9)]
+    [[True], [True]]
     """
+    zero, one = _shortest_reaches(rising, level)
+    below, least = (rising < 0.5).sum(axis=0), tails(level)[0] * len(rising)
+    for place in np.argwhere((below >= least) & (len(rising) - below >= least) & ~(zero & one)):
+        index, column = tuple(place), rising[(slice(None), *place)]
+        zero[index] |= _shortest_reaches(column[: below[index]], level)[0]
+        one[index] |= _shortest_reaches(column[below[index] :], level)[1]
+    return zero, one
+
+
+def _shortest_reaches(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     widths, allowed = _widths(rising, level), int(_AT_END * len(rising)) + 1
     shortest = widths.min(axis=0)
     return widths[:allowed].min(axis=0) <= shortest, widths[-allowed:].min(axis=0) <= shortest
