@@ -96,3 +96,76 @@ def laplace_by_integration(u: Floats, epsilon: float) -> Floats:
     points, weights = radii(epsilon, 9000)
     lengths = np.maximum(0, 2 * points[None, :] - np.abs(u)[:, None])
     return lengths @ (weights * np.exp(-epsilon * points)) / (4 * factorial(2) / epsilon**3)
+
+
+def common_disc(first: Floats, second: Floats, apart: Floats) -> Floats:
+    """Return the area that two discs have in common, of these radii, first >= second, whose centres lie `apart`."""
+    one, two, d = np.broadcast_arrays(first, np.maximum(second, 0.0), apart)
+    with np.errstate(all="ignore"):
+        own = np.arccos(np.clip((d * d + one * one - two * two) / (2 * d * one), -1, 1))
+        other = np.arccos(np.clip((d * d + two * two - one * one) / (2 * d * two), -1, 1))
+        root = np.sqrt(np.maximum((-d + one + two) * (d + one - two) * (d - one + two) * (d + one + two), 0))
+        lens = one * one * own + two * two * other - root / 2
+    return np.where(d >= one + two, 0.0, np.where(d <= one - two, np.pi * two * two, lens))
+
+
+def trace_density(along: Floats, across: Floats) -> Floats:
+    """Return f of noise R (A - B) for the rate 1, A and B of E = {A psd, 2 x 2, tr A <= 1}, at points u.
+
+    `along` is tr u >= 0 and `across` the length of (u_11 - u_22, 2 u_21). In these three coordinates E is a cone: at
+    the trace s it is a disc of radius s. Matrices have a quarter of their volume. R is integrated out: it must be s at
+    least.
+
+        f(u) = 1/(4 Z) int_(tr u)^inf e^-s disc(s, s - tr u, across) ds,   Z = (pi/12)^2 6!
+    """
+    nodes, weights = np.polynomial.laguerre.laggauss(64)
+    begin = np.maximum(along, (along + across) / 2)[..., None]
+    heights = begin + nodes
+    areas = common_disc(heights, heights - along[..., None], across[..., None])
+    return np.exp(-begin[..., 0]) * (areas @ weights) / (4 * (np.pi / 12) ** 2 * factorial(6))
+
+
+class ThreeNumbers:
+    """P(u) of the three rounded numbers of one step of weighted moments of (y, 1): f, averaged over every cell.
+
+    Numbers are M^2 times u_11, u_21 and u_22. Behind them an output has units that are always the same.
+    """
+
+    def __init__(self, mechanism: Any) -> None:
+        from scipy.interpolate import RectBivariateSpline
+
+        square, epsilon = mechanism.model.grid**2, float(mechanism.epsilon)
+        self.end = int(np.ceil(16 * square / epsilon)) + 2 + mechanism.size * square
+        axis = np.linspace(0, 2.9 * self.end * epsilon / square, 500)
+        known = np.log(trace_density(axis[:, None], axis[:, None] + axis[None, :]))
+        spline = RectBivariateSpline(axis, axis, known)
+        cells, halves = np.arange(-self.end, self.end + 1), np.array([-1, 0, 1]) / 3
+        self.table = np.zeros((len(cells),) * 3)
+        scale = epsilon / square
+        for first in halves:
+            for second in halves:
+                for third in halves:
+                    a, c, b = np.meshgrid(cells + first, cells + second, cells + third, indexing="ij")
+                    along, across = np.abs(a + b) * scale, np.hypot(a - b, 2 * c) * scale
+                    inside = np.exp(-along) * 2 * np.pi / (4 * (np.pi / 12) ** 2 * factorial(6))
+                    far = np.exp(spline.ev(along.ravel(), np.maximum(across - along, 0).ravel())).reshape(along.shape)
+                    self.table += np.where(across <= along, inside, far) / 27
+        self.total = float(self.table.sum() * scale**3)
+        self.table /= self.table.sum()
+
+    def outputs_for(self, measured: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return all outputs whose noise was integrated, whichever of the measured rows they come from."""
+        low, high = measured[:, :3].max(axis=0) - self.end, measured[:, :3].min(axis=0) + self.end
+        axes = np.meshgrid(*(np.arange(one, two + 1) for one, two in zip(low, high, strict=True)), indexing="ij")
+        found = np.stack(axes, axis=-1).reshape(-1, 3)
+        return np.concatenate([found, np.tile(measured[0, 3:], (len(found), 1))], axis=1)
+
+    def log_likelihood(self, noise: NDArray[np.int64]) -> Floats:
+        """Return log P of rows of noise, which must have been integrated."""
+        places = noise[..., :3] + self.end
+        return np.asarray(np.log(self.table[places[..., 0], places[..., 1], places[..., 2]]))
+
+
+def twin_of(mechanism: Any) -> Any:
+    """Return what integrates the noise of a mechanism that states no likelihood."""
+    return ThreeNumbers(mechanism) if hasattr(mechanism, "rounds") else TwoNumbers(mechanism)

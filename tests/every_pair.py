@@ -51,10 +51,12 @@ NUMBERS = (
     dc.NumberSums("x", (0, 1), missing=0),
     dc.NumberQuantiles("x", (0, 9), ("0.5",), is_whole=True, missing=0),
 )
-MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS)
+BULK = dc.WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS, BULK)
 ANY_TABLE, ANY_GRAPH, ANY_LINE, TWO_LEVELS = (0, 1, 2), (3, 4, 5, 6, 7, 8), (9, 10), (3, 4, 6, 7, 8)
 ACCEPTED: dict[str, tuple[int, ...]] = {
     "BallDraw": (9,),
+    "BallMoments": (25,),
     "BoxMoments": ANY_LINE,
     "ChosenCounts": (24,),
     "ChosenTable": (24,),
@@ -172,7 +174,7 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
             np.add.at(table, tuple(records[name] for name in family), 1)
             tables.append(table.ravel())
         return np.concatenate(tables)
-    if isinstance(model, dc.LinearRegression):
+    if isinstance(model, dc.LinearRegression | dc.WeightedRegression):
         return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
     if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         return model.simulate(size, generator).statistics

@@ -30,6 +30,7 @@ SKEWED = (
     "skewed-networks",
     "skewed-secret-size",
     "skewed-differences",
+    "skewed-regression",
 )
 Entry = dict[str, Any]
 
@@ -200,6 +201,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "skewed differences": skewed_truths(results, "skewed-differences"),
         "skewed networks": skewed_truths(results, "skewed-networks"),
         "secret size": skewed_truths(results, "skewed-secret-size"),
+        "weighted regression": skewed_truths(results, "skewed-regression"),
         "kinds": kinds_of_intervals(),
     }
 

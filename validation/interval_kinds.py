@@ -75,6 +75,7 @@ _PARENTS = "rare event with two parents, n = 1,000, epsilon 1"
 _CELLS = "lognormal in 16 cells, n = 500, epsilon 1"
 _OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
 _NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
+_BULK = "coefficient of the bulk: skewed features, n = 10,000, epsilon 1"
 _SECRET = "8 wards x 3, n epsilon = 50"
 _POPULATION = "difference, population"
 MEASURED = {
@@ -138,6 +139,7 @@ MEASURED = {
     "PooledRates: rows": f"pooled rate, other groups: {_WARDS}",
     "PooledRates.rate": f"pooled rate, outlying group: {_WARDS}",
     "RegressionPosterior: rows": f"{NONE}; on fixed truths see [regression](regression.md)",
+    "WeightedRegressionPosterior: rows": _BULK,
     "RegressionPosterior.predict": "a new record's target: exponential feature, n = 2,000, epsilon 1",
     **{  # a standard deviation is the root of a variance, and so are both ends of its interval
         f"NumberSumsPosterior: {each}": _numbers(each.replace(number_sums.DEVIATION, number_sums.VARIANCE))

@@ -119,6 +119,7 @@ SWEEPS: dict[str, Callable[[Any], Iterator[Figures]]] = {
     "skewed-numbers": skewed,
     "skewed-others": skewed,
     "skewed-rates": skewed,
+    "skewed-regression": skewed,
     "skewed-secret-size": skewed,
 }
 """What one repeat of each sweep holds."""

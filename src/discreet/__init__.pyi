@@ -54,7 +54,7 @@ from discreet.programs import CellModel, Logistic
 from discreet.programs.families import ExponentialRate, NormalMean, PoissonRate
 from discreet.publishing import QuerySession, publish, publish_plan, simulate
 from discreet.records import Column, Source, Statistics, Where, read
-from discreet.regression import ConeMoments, LinearRegression
+from discreet.regression import BallMoments, ConeMoments, LinearRegression, WeightedRegression
 from discreet.release import Release
 from discreet.server import Client
 from discreet.study import Question, Study
@@ -63,6 +63,7 @@ from discreet.verification import audit, verify
 
 __all__ = [
     "Accountant",
+    "BallMoments",
     "Budget",
     "BudgetError",
     "Categories",
@@ -114,6 +115,7 @@ __all__ = [
     "UncalibratedDrawsWarning",
     "Unit",
     "VerificationError",
+    "WeightedRegression",
     "WeightedSums",
     "Weights",
     "Where",

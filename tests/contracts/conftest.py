@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import discreet as dc
-from cone_twin import TwoNumbers
+from cone_twin import twin_of
+from discreet.inference import Problem
 from discreet.mechanism import Mechanism, Sized
 from discreet.noise import has_density
 from discreet.privacy import rho_delta
@@ -53,6 +54,7 @@ LINE = dc.LinearRegression(
     "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1, missing="middle"
 )
 COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outputs but is for no real records
+BULK = dc.WeightedRegression("y", (), {"y": (0, 1)}, grid=8).changed(grid=3)  # two coordinates, so three numbers
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)
 FOUR_CELLS, TWO_CELLS = dc.NumberTable("x", (0, 4), 4, missing=0), dc.NumberTable("x", (0, 2), 2)
@@ -145,6 +147,7 @@ TABLE: dict[str, list[Setting]] = {
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
     "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
+    "BallMoments": [of(BULK, 2, 8, 95, rounds=0), of(BULK.changed(grid=2), 2, 6, 96, rounds=0)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceTable": [
@@ -196,7 +199,7 @@ def unlisted(registry: Mapping[str, type[Any]]) -> set[str]:
 
 def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
     """Count records one by one, the slow and obvious way."""
-    if isinstance(model, dc.LinearRegression):
+    if isinstance(model, dc.LinearRegression | dc.WeightedRegression):
         x, y = zip(*records, strict=True)
         return np.asarray(model.rehearse({"x": list(x), "y": list(y)}))
     if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
@@ -215,6 +218,8 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
 def kinds_of_records(model: Any) -> list[Any]:
     if isinstance(model, dc.LinearRegression):
         return list(product((0.0, 0.5, 1.0), repeat=2))
+    if isinstance(model, dc.WeightedRegression):
+        return list(product((0.0,), (0.0, 0.5, 1.0, None)))
     if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         own: Sequence[float] = (0.0, 0.5, 1.0)
         if isinstance(model, dc.NumberTable):
@@ -254,8 +259,9 @@ class Listed:
             }
         )
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
-        noise = getattr(mechanism, "noise", None)
-        self.twin = None if noise is None or has_density(noise.structure) else TwoNumbers(mechanism)
+        measured = Problem.before(mechanism).measurements
+        is_known = all(has_density(each.noise.structure) for each in measured)
+        self.twin = None if is_known else twin_of(mechanism)
         self.outputs: Counts = (
             mechanism.outputs_for(self.tables, most)
             if self.twin is None
@@ -356,7 +362,7 @@ def the_stated_loss_dominates(listed: Listed, _: Setting) -> None:
 
 def documents_keep_it(listed: Listed, _: Setting) -> None:
     mechanism = listed.mechanism
-    if mechanism.model == COARSE:
+    if getattr(mechanism.model, "grid", 8) < 8:
         with pytest.raises(dc.DocumentError, match="grid"):
             read_mechanism(mechanism_document(mechanism))
         return
@@ -384,7 +390,7 @@ def nonsense_is_refused(listed: Listed, _: Setting) -> None:
     for counts in (table[:-1], table.astype(float)):
         with pytest.raises(dc.DeclarationError):
             mechanism.sample(counts, dc.SeededBits(1))
-    if not isinstance(mechanism.model, dc.LinearRegression):
+    if not isinstance(mechanism.model, dc.LinearRegression | dc.WeightedRegression):
         for counts in (*([table * 2] if is_sized else []), table - table.max() - 1):
             with pytest.raises(dc.DeclarationError):
                 mechanism.sample(counts, dc.SeededBits(1))

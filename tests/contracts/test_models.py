@@ -24,22 +24,22 @@ TABLE_KINDS = {"Categories", "ModelledTable"}
 HAVE: dict[type, set[str]] = {
     contract.HasTables: TABLE_KINDS | {"Network", "NumberTable"} | FAMILY_KINDS,
     contract.HasConditionals: {"Network"},
-    contract.HasMissingValue: {"LinearRegression"} | NUMBER_KINDS | FAMILY_KINDS,
+    contract.HasMissingValue: {"LinearRegression", "WeightedRegression"} | NUMBER_KINDS | FAMILY_KINDS,
     contract.DecidedByMetric: TABLE_KINDS | {"NumberTable"},
-    contract.TakesPrior: TABLE_KINDS | {"Network", "LinearRegression"},
+    contract.TakesPrior: TABLE_KINDS | {"Network", "LinearRegression", "WeightedRegression"},
     contract.StrengthensPrior: TABLE_KINDS | {"Network"},
     contract.LearnsPrior: TABLE_KINDS | {"Network"},
     contract.HasStrengths: {"Network"},
     contract.TakesOwnRecords: TABLE_KINDS | {"Network", "LinearRegression"},
     contract.HasOwnRows: set(),
     contract.HasProgram: {"ModelledTable"},
-    contract.HasMainRows: {"LinearRegression"} | NUMBER_KINDS,
-    contract.HasRowScales: {"LinearRegression"},
-    contract.HasParameters: TABLE_KINDS | {"Network", "LinearRegression"} | FAMILY_KINDS,
+    contract.HasMainRows: {"LinearRegression", "WeightedRegression"} | NUMBER_KINDS,
+    contract.HasRowScales: {"LinearRegression", "WeightedRegression"},
+    contract.HasParameters: TABLE_KINDS | {"Network", "LinearRegression", "WeightedRegression"} | FAMILY_KINDS,
     contract.HasEventChances: TABLE_KINDS | {"Network"},
     contract.HasExpectations: TABLE_KINDS,
     HasParts: TABLE_KINDS | {"Network", "LinearRegression"} | NUMBER_KINDS,
-    KnowsNeighbours: TABLE_KINDS,
+    KnowsNeighbours: TABLE_KINDS | {"WeightedRegression"},
 }
 
 
@@ -72,7 +72,8 @@ def test_simulated_statistics_are_possible_and_exact_rows_are_those_of_the_truth
     assert made.truth == again.truth
     assert np.array_equal(made.statistics, again.statistics)
     rows, _ = model.contributions(64)
-    assert made.statistics.shape == rows.shape[1:]
+    records = size if isinstance(model, dc.WeightedRegression) else 1  # whose statistics are the records themselves
+    assert made.statistics.shape == (records * rows.shape[1],)
     exact = model.exact(made.statistics, size, 0.9)
     assert len(exact) == len(made.truth)
     assert np.isfinite(made.truth).all()

@@ -18,7 +18,10 @@ from discreet.verification._enumerate import Measuring
 
 MECHANISMS = dc.Mechanism.registered()
 
-GENERATED = ("ConeMoments",)  # noise without a likelihood in closed form: by proof, with plants of its own below
+GENERATED = (
+    "ConeMoments",
+    "BallMoments",
+)  # noise without a likelihood in closed form: by proof, with plants of its own below
 ADDITIVE = [
     name for name, kind in Mechanism.registered().items() if issubclass(kind, Measuring) and name not in GENERATED
 ]

@@ -82,7 +82,11 @@ OTHERS: dict[str, Mechanism] = {
     "ChosenCounts": dc.numbers.ChosenCounts(dc.NumberQuantiles("x", (0, 9), ("0.5",), is_whole=True), SIZE, 1),
     "ChosenTable": dc.numbers.ChosenTable(dc.NumberQuantiles("x", (0, 30), missing=0, is_whole=True), SIZE, 1),
 }
-GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.regression.ConeMoments(LINE, SIZE, 1)}
+BULK = dc.WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+GENERATED: dict[str, Mechanism] = {
+    "BallMoments": dc.BallMoments(BULK, SIZE, 1),
+    "ConeMoments": dc.regression.ConeMoments(LINE, SIZE, 1),
+}
 """Noise without a likelihood in closed form."""
 for kind in sorted(set(dc.Mechanism.registered()) - set(MEASURED | OTHERS | GENERATED)):
     of_any_model = made(kind, MODELS[ACCEPTED[kind][-1]], SIZE)
@@ -99,6 +103,8 @@ def some_counts(mechanism: Mechanism, seed: int = 0) -> NDArray[np.int64]:
         sums = {"x": x.sum() * model.grid, "x * x": (x * x).sum(), "x * y": (x * y).sum(), "y": y.sum() * model.grid}
         pairs = zip(model.layout.names, model.layout.weights.tolist(), strict=True)
         return np.array([int(sums[name]) * weight for name, weight in pairs], dtype=np.int64)
+    if isinstance(model, dc.WeightedRegression):
+        return model.simulate(SIZE, generator).statistics
     rows = rows_of_records(model)
     return np.asarray(rows[generator.integers(0, len(rows), SIZE)].sum(axis=0))
 
@@ -132,15 +138,17 @@ def test_every_mechanism_that_a_document_may_name_is_registered_and_in_this_suit
         assert mechanism.document_kind == name
 
 
-def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of() -> None:
-    (mechanism,) = GENERATED.values()
-    output = mechanism.sample(some_counts(mechanism), dc.SeededBits(4))
+@pytest.mark.parametrize("name", list(GENERATED))
+def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of(name: str) -> None:
+    mechanism = GENERATED[name]
+    counts = some_counts(mechanism)
+    output = mechanism.sample(counts, dc.SeededBits(4))
     (part,) = mechanism.evidence(output)  # type: ignore[misc]
     assert isinstance(part, Measurement)
     assert not has_density(part.noise.structure)
     asks: list[Callable[[], object]] = [
-        lambda: mechanism.log_prob(output, output),
-        lambda: part.log_likelihood(output),
+        lambda: mechanism.log_prob(output, counts),
+        lambda: part.log_likelihood(counts),
     ]
     for ask in asks:
         with pytest.raises(DeclarationError, match="no density in closed form"):

@@ -357,7 +357,8 @@ CASES: dict[str, list[Case]] = {
              tied(2, box((-12, 14), (-20, 22))), 1e-5, on_the_tree),
     ],
 }  # fmt: skip
-WITHOUT_A_LIKELIHOOD = {"ConeMoments": "tests/privacy/test_cone_noise.py integrates the law that it states"}
+_INTEGRATED = "tests/privacy/test_cone_noise.py integrates the law that it states"
+WITHOUT_A_LIKELIHOOD = {"ConeMoments": _INTEGRATED, "BallMoments": _INTEGRATED}
 
 
 def own_kinds() -> dict[str, type[Any]]:

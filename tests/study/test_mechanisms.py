@@ -97,6 +97,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "NetworkSampling.tempered": [(GRAPH, DELTA)],
     "NetworkSampling.truncated": [(GRAPH, "draws = 2", NO_READING)],
     "NetworkSampling.concentrated": [(GRAPH, DELTA)],
+    "BallMoments": [(LINE,), (LINE, "rounds = 2", "cutoff = 3")],
     "BoxMoments": [(LINE,)],
     "ConeMoments": [(LINE,)],
     "LaplaceMoments": [(LINE,)],

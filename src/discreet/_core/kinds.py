@@ -4,6 +4,7 @@
 KINDS: dict[str, dict[str, str]] = {
     "mechanism": {
         "BallDraw": "discreet.draws._ball_draw",
+        "BallMoments": "discreet.regression._weighted_mechanisms",
         "BoxMoments": "discreet.regression._mechanisms",
         "ChosenCounts": "discreet.numbers._quantiles_mechanisms",
         "ChosenTable": "discreet.numbers._quantiles_mechanisms",
@@ -64,6 +65,7 @@ KINDS: dict[str, dict[str, str]] = {
         "NumberSums": "discreet.numbers._sums_model",
         "NumberTable": "discreet.numbers._table_model",
         "Poisson": "discreet.programs.families._poisson_rate",
+        "WeightedRegression": "discreet.regression._weighted_model",
         "WeightedSums": "discreet.numbers._weighted_model",
     },
     "program": {
@@ -90,6 +92,7 @@ POSTERIORS: dict[str, str] = {
     "discreet.programs._inference.ModelSolution": "discreet.programs._posterior",
     "discreet.programs.families._inference.FamilySolution": "discreet.programs.families._posterior",
     "discreet.regression._inference.MomentSolution": "discreet.regression._posterior",
+    "discreet.regression._weighted_posterior.WeightedMomentSolution": "discreet.regression._weighted_posterior",
     "discreet.tables._secret_size.SecretSizeSolution": "discreet.tables._secret_size",
     "discreet.tables._solution.TableSolution": "discreet.tables._posterior",
 }

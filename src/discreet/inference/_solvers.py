@@ -28,6 +28,9 @@ SOLVERS: dict[str, tuple[str, ...]] = {
     "discreet.numbers._weighted_model.WeightedSums": ("discreet.numbers._weighted_posterior.WeightedSumsSolver",),
     "discreet.programs.families._bounded_family.BoundedFamily": ("discreet.programs.families._solver.FamiliesSolver",),
     "discreet.regression._model.LinearRegression": ("discreet.regression._solver.MomentsSolver",),
+    "discreet.regression._weighted_model.WeightedRegression": (
+        "discreet.regression._weighted_posterior.WeightedMomentsSolver",
+    ),
 }
 """For each model that is read, its solvers by name, best first: none is loaded before those above it have refused.
 

@@ -75,6 +75,8 @@ from discreet.mechanism._own_records import own_counts as own_counts
 from discreet.mechanism._own_records import refuse_statistics as refuse_statistics
 from discreet.mechanism._proof_assumption import HasProofAssumption as HasProofAssumption
 from discreet.mechanism._proof_assumption import ProofAssumption as ProofAssumption
+from discreet.mechanism._proof_assumption import Trial as Trial
+from discreet.mechanism._proof_assumption import TrialPart as TrialPart
 from discreet.mechanism._sequence import Plan
 from discreet.mechanism._study_keys import Asked as Asked
 from discreet.mechanism._study_keys import Declared as Declared

@@ -1,13 +1,13 @@
 from discreet.noise._averaged import Averaged as Averaged
 from discreet.noise._blocks import BlockLaplace, ZeroSumBlocks
 from discreet.noise._cone import Cone
-from discreet.noise._cone import Terms as Terms
 from discreet.noise._cube import Cube, cube_radius
 from discreet.noise._gaussian import Gaussian, delta_of_moves
 from discreet.noise._gaussian import ProductGaussian as ProductGaussian
 from discreet.noise._independent import SideBySide
 from discreet.noise._laplace import Laplace
 from discreet.noise._moment_body import MomentBody
+from discreet.noise._moment_body import Terms as Terms
 from discreet.noise._noise import DRAWN_NUMBER as DRAWN_NUMBER
 from discreet.noise._noise import MARGIN as MARGIN
 from discreet.noise._noise import Noise
@@ -33,6 +33,7 @@ from discreet.noise._structure import product_of as product_of
 from discreet.noise._structure import rho_weights as rho_weights
 from discreet.noise._structure import tree_of as tree_of
 from discreet.noise._summed import laplace_density as laplace_density
+from discreet.noise._trace_body import TraceBody
 from discreet.noise._tree_laplace import TreeLaplace
 from discreet.noise._zero_sum_gaussian import ZeroSumGaussian
 from discreet.noise._zero_sum_laplace import ZeroSumLaplace, balanced_noise, histogram_variance, radial_noise
@@ -52,6 +53,7 @@ __all__ = [
     "SharedRadiusLaplace",
     "SideBySide",
     "StarOfPathsLaplace",
+    "TraceBody",
     "TreeLaplace",
     "ZeroSumBlocks",
     "ZeroSumGaussian",

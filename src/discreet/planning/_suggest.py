@@ -45,7 +45,15 @@ from discreet.numbers import (
 )
 from discreet.planning._candidates import candidate_mechanisms, free_parameter
 from discreet.programs import Program
-from discreet.regression import BoxMoments, ConeMoments, GaussianMoments, LinearRegression, NoisyMoments
+from discreet.regression import (
+    BallMoments,
+    BoxMoments,
+    ConeMoments,
+    GaussianMoments,
+    LinearRegression,
+    NoisyMoments,
+    WeightedRegression,
+)
 from discreet.tables import Categories, GeometricHistogram, TreeLevels
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
@@ -234,6 +242,14 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Su
     needs = "" if delta else " of all that need no delta"
     why = f"its intervals for effects will be the narrowest{needs}{against}"
     return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
+
+
+@_suggestion.register
+def _(model: WeightedRegression, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    """Choose the one mechanism that needs no delta."""
+    made = BallMoments(model, size, epsilon)
+    why = "records count by their distance from the bulk, in units that four cheap rounds learn"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 
 def _effect_spread(mechanism: NoisyMoments) -> float:

@@ -39,6 +39,7 @@ from discreet.records._persons import IdPlan as IdPlan
 from discreet.records._persons import ids_in as ids_in
 from discreet.records._source import Source, as_source
 from discreet.records._source import other_separator as other_separator
+from discreet.records._source import whole_rows as whole_rows
 from discreet.records._statistics import Statistics
 from discreet.records._values import FIRST_DAY as FIRST_DAY
 from discreet.records._values import LARGEST_WHOLE, NUMBER, text_of

@@ -12,7 +12,7 @@ from discreet._core.arrays import Counts
 from discreet.records._columns import Column
 from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in
-from discreet.records._moments import MomentPlan, Wholes, moments_of
+from discreet.records._moments import MomentPlan, Wholes, moments_of, whole_rows_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch, answered, require_columns
 from discreet.records._statistics import clusters, count_codes, margins
@@ -57,6 +57,12 @@ class BatchSource(ABC):
         names = list(dict.fromkeys(factor.column for factor in plan.bases))
         self.require(names)
         return answered(lambda: moments_of(self.batches(names), plan), "sum them")
+
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        """Return the whole numbers of every record, the constant last."""
+        names = list(dict.fromkeys(factor.column for factor in plan.bases))
+        self.require(names)
+        return answered(lambda: whole_rows_of(self.batches(names), plan), "read them")
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""

@@ -45,7 +45,8 @@ class Bounds:
 
 def measure_of(bounds: Bounds) -> Measure:
     """Return how a column of numbers is read."""
-    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
+    ends = float(bounds.low), float(bounds.high)
+    return Measure(bounds.name, *ends, float(bounds.missing), bounds.dates, bounds.leaves_missing_out)
 
 
 def all_missing_in_words(bounds: Sequence[Bounds]) -> str:

@@ -41,7 +41,7 @@ from discreet.records._duckdb_sql import (
 )
 from discreet.records._grouped_sums import GroupPlan
 from discreet.records._matches import ColumnMatch, match_of, shown, undeclared_apart
-from discreet.records._moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
+from discreet.records._moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of, whole_rows_of
 from discreet.records._persons import IdPlan, IdRows
 from discreet.records._source import answered, require_columns
 from discreet.records._statistics import Cluster, clusters, count_codes, margins
@@ -276,6 +276,15 @@ class DuckdbSource:
     def _sum(self, plan: MomentPlan) -> tuple[Wholes, int]:
         with self._lock:
             return moments_of(self._batches(plan), plan)
+
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        """Return the whole numbers of every record, the constant last."""
+        self._asked(base.column for base in plan.bases)
+        return answered(lambda: self._whole_rows(plan), "read them")
+
+    def _whole_rows(self, plan: MomentPlan) -> Wholes:
+        with self._lock:
+            return whole_rows_of(self._batches(plan), plan)
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records: the backend groups by codes."""

@@ -16,6 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+import numpy as np
+
 from discreet._core.arrays import Counts
 from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowSource
@@ -27,7 +29,7 @@ from discreet.records._grouped_sums import GroupPlan, added
 from discreet.records._matches import ColumnMatch
 from discreet.records._moments import MomentPlan, Wholes
 from discreet.records._persons import IdPlan, IdRows, ids_in
-from discreet.records._source import Source, opened_in_silence
+from discreet.records._source import Source, opened_in_silence, whole_rows
 from discreet.records._weights import WeightPlan, sum_weights
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class SeveralSource:
         if records > plan.most_records:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
         return sum((sums for sums, _ in parts[1:]), parts[0][0]), records
+
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        """Return the whole numbers of every record, the constant last."""
+        return np.concatenate([whole_rows(source, plan) for source in self._sources])
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""

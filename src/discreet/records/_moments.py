@@ -33,13 +33,17 @@ _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of numbers, or of days if `dates`, between public bounds; `missing` replaces anything else."""
+    """A column of numbers, or of days if `dates`, between public bounds; `missing` replaces anything else.
+
+    If it `leaves_gaps_out`, a record without a value is left out of all products instead: its numbers are all 0.
+    """
 
     column: str
     low: float
     high: float
     missing: float
     dates: bool = False
+    leaves_gaps_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,18 +192,40 @@ def moments_of(batches: Iterable[Numbered], plan: MomentPlan) -> tuple[Wholes, i
     return total[first, second], records
 
 
+def whole_rows_of(batches: Iterable[Numbered], plan: MomentPlan) -> Wholes:
+    """Return the whole numbers of every record, a row for each, the constant last: a snapshot for several passes."""
+    found = [np.zeros((0, len(plan.factors) + 1), dtype=np.int64)]
+    for batch in batches:
+        if len(batch):
+            found.append(_rows({base: batch.raw(base) for base in plan.bases}, plan).T.astype(np.int64))
+    return np.concatenate(found)
+
+
 def _squares(raw: Mapping[Base, NDArray[np.generic]], plan: MomentPlan) -> Wholes:
     """Return the sums of all products in a block; floats hold them exactly as long as they stay below 2^53."""
+    rows = _rows(raw, plan)
+    if plan.grid**2 * rows.shape[1] >= 2**53:
+        exact = rows.astype(np.int64)
+        return exact @ exact.T
+    return (rows @ rows.T).astype(np.int64)
+
+
+def _rows(raw: Mapping[Base, NDArray[np.generic]], plan: MomentPlan) -> Floats:
+    """Return the whole numbers of all factors (rows) in every record of a block, the constant last.
+
+    They are all 0 in a record that is left out.
+    """
     wholes = {base: _whole(column, base, plan.grid) for base, column in raw.items()}
     (first, *_) = wholes.values()
     rows = np.empty((len(plan.factors) + 1, len(first)))
     for row, factor in zip(rows, plan.factors, strict=False):
         row[:] = _combined(wholes, factor, plan.grid) if isinstance(factor, Term) else wholes[factor]
     rows[-1] = plan.grid  # the constant, at index -1
-    if plan.grid**2 * rows.shape[1] >= 2**53:
-        exact = rows.astype(np.int64)
-        return exact @ exact.T
-    return (rows @ rows.T).astype(np.int64)
+    for base, column in raw.items():
+        if isinstance(base, Measure) and base.leaves_gaps_out:
+            with np.errstate(invalid="ignore"):
+                rows *= np.abs(np.asarray(column, dtype=np.float64)) <= LARGEST_WHOLE  # NaN is not <= anything
+    return rows
 
 
 def _whole(column: NDArray[np.generic], base: Base, grid: int) -> Floats:

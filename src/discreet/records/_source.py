@@ -38,6 +38,9 @@ class Source(Protocol):
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
 
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        """Return the whole numbers of every record, the constant last: secret, and for one publication only."""
+
     def sum_groups(self, plan: "GroupPlan") -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
 
@@ -88,6 +91,26 @@ class Batch(ABC):
 
 
 Found = TypeVar("Found")
+
+
+def whole_rows(data: object, plan: MomentPlan) -> Wholes:
+    """Return the whole numbers of every record, the constant last: what is published by several passes reads these.
+
+    So all passes see the same records, whatever happens to the source meanwhile.
+    """
+    source = as_source(data)
+    if not hasattr(source, "whole_rows"):
+        raise one_pass_only(type(source).__name__)
+    return source.whole_rows(plan)
+
+
+def one_pass_only(kind: str) -> SourceError:
+    """Say that a source does not hand out what several passes over the records need."""
+    return SourceError(
+        f"A {kind} cannot hand its records to this program, and moments in learnt units need several passes over them. "
+        'Nothing was counted and nothing was charged. Choose a mechanism with one pass, mechanism = "ConeMoments" in '
+        "a study, or pass a frame or a file."
+    )
 
 
 def as_source(data: object) -> Source:

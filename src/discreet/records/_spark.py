@@ -25,7 +25,7 @@ from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in, ordered
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
-from discreet.records._source import Batch, answered, require_columns
+from discreet.records._source import Batch, answered, one_pass_only, require_columns
 from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
 from discreet.records._weights import SUMS, WeightPlan, weighted_sums
 
@@ -98,6 +98,10 @@ class SparkSource:
         if records > plan.most_records:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
         return np.array(found, dtype=np.int64), records
+
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        """Refuse: records stay where they are."""
+        raise one_pass_only("Spark table")
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""

@@ -9,8 +9,12 @@ from discreet.regression._model import InverseGamma, LinearRegression
 from discreet.regression._moments import sum_moments
 from discreet.regression._posterior import RegressionPosterior
 from discreet.regression._reader_prior import read_regression
+from discreet.regression._weighted_mechanisms import BallMoments
+from discreet.regression._weighted_model import WeightedRegression
+from discreet.regression._weighted_posterior import WeightedRegressionPosterior
 
 __all__ = [
+    "BallMoments",
     "BoxMoments",
     "ConeMoments",
     "GaussianMoments",
@@ -18,6 +22,8 @@ __all__ = [
     "LaplaceMoments",
     "LinearRegression",
     "RegressionPosterior",
+    "WeightedRegression",
+    "WeightedRegressionPosterior",
     "read_regression",
     "sum_moments",
 ]

@@ -16,13 +16,13 @@ from scipy.special import logsumexp
 from discreet._core.arrays import Floats
 from discreet.mathematics import Grouped
 from discreet.mathematics.distributions import NormalMixture
-from discreet.regression._model import LinearRegression
+from discreet.regression._model import Regression
 from discreet.regression._moments import Moments
 
 _NODES, _REACH = 161, 10.0  # of the grid of log sigma^2, and how many standard deviations it reaches
 
 
-def exact_coefficients(model: LinearRegression, moments: Moments, size: int) -> list[NormalMixture]:
+def exact_coefficients(model: Regression, moments: Moments, size: int) -> list[NormalMixture]:
     """Return the distribution of every coefficient, in the units of the table."""
     values, vectors = np.linalg.eigh(moments.squares)
     turned, values = vectors.T @ moments.products, np.maximum(values, 0.0)
@@ -37,7 +37,7 @@ def exact_coefficients(model: LinearRegression, moments: Moments, size: int) -> 
     return [NormalMixture(shown[:, each], deviations[:, each], grouped) for each in range(shown.shape[1])]
 
 
-def _noise(model: LinearRegression, values: Floats, turned: Floats, total: float, size: int) -> tuple[Floats, Floats]:
+def _noise(model: Regression, values: Floats, turned: Floats, total: float, size: int) -> tuple[Floats, Floats]:
     """Return values of sigma^2 and their probabilities; `turned` is b in the directions of the eigenvalues of A."""
     if (prior := model.noise_prior) is None:
         return np.array([model.typical_variance]), np.ones(1)

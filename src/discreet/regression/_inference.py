@@ -10,7 +10,8 @@ from discreet._core.arrays import Floats
 from discreet.mathematics import MOST_SHAPE, Grouped
 from discreet.mathematics.distributions import NormalMixture, WeightedDraws
 from discreet.regression._likelihood import coefficients_given, with_own
-from discreet.regression._model import LinearRegression
+from discreet.regression._model import Regression
+from discreet.regression._moments import RegressionQuantities
 
 _CHUNK = 4096  # states processed together
 
@@ -22,7 +23,8 @@ class MomentSolution:
     `pareto_shape` is that of the weights of draws of the noise; it is NaN where particles were tempered.
     """
 
-    model: LinearRegression
+    model: Regression
+    of: RegressionQuantities
     size: int
     released: Floats
     variance: Floats
@@ -55,7 +57,7 @@ class MomentSolution:
         for start in range(0, len(self.released), _CHUNK):
             here = slice(start, start + _CHUNK)
             released, variance = self.released[here], self.variance[here]
-            moments = with_own(self.model, self.model.layout.unpack(released, self.size))
+            moments = with_own(self.model, self.of.moments(released, self.size))
             ridge = variance * float(self.model.prior_precision)
             inverse = np.linalg.inv(moments.squares + ridge[:, None, None] * np.eye(self.model.dimension))
             means.append(np.einsum("nij,nj->ni", inverse, moments.products))
@@ -107,6 +109,6 @@ class MomentSolution:
         """Draw moments, then w in public units, and sigma^2."""
         indices = self.grouped.chosen(count, generator)
         variance, released = self.variance[indices], self.released[indices]
-        means, roots = coefficients_given(self.model, self.size, released, variance)
+        means, roots = coefficients_given(self.model, self.of.moments(released, self.size), variance)
         steps = generator.standard_normal(means.shape)
         return released, means + np.einsum("...ij,...j->...i", roots, steps), variance

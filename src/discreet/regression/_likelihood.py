@@ -16,7 +16,7 @@ A reader's own records (`InformedRegression`) add their moments to A, b and y'y 
 so L is then the chance of b given A and own records, and sigma^2 has one degree of freedom more for each of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log, pi
 
@@ -27,8 +27,8 @@ from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
 from discreet._core.arrays import Floats
 from discreet.mechanism import Measurement
 from discreet.noise import Generator, generator_of, has_density
-from discreet.regression._model import LinearRegression
-from discreet.regression._moments import Moments
+from discreet.regression._model import Regression
+from discreet.regression._moments import Moments, RegressionQuantities
 
 _CHUNK = 512  # rows processed together: matrices of some ten columns then stay in the cache
 _FARTHEST = 30.0  # normal numbers farther out have a probability that floats cannot distinguish from 0
@@ -63,7 +63,7 @@ class MomentTarget:
     One measurement is read through its generator; the others, of the same records, through their densities.
     """
 
-    model: LinearRegression
+    model: Regression
     size: int
     measured: tuple[Measurement, ...]
 
@@ -88,6 +88,13 @@ class MomentTarget:
         return tuple(each for each in self.measured if each is not self.generated)
 
     @property
+    def of(self) -> RegressionQuantities:
+        """Return what is measured, from which moments follow."""
+        of = self.generated.of
+        assert isinstance(of, RegressionQuantities)  # the solver reads nothing else
+        return of
+
+    @property
     def normals(self) -> int:
         """Return how many normal numbers a state has: those of the noise, and one for sigma if it is unknown."""
         return self.generator.normals + (self.model.noise_prior is not None)
@@ -108,7 +115,7 @@ class MomentTarget:
     def states(self, normals: Floats) -> tuple[Floats, Floats]:
         """Return the released moments and sigma^2 of rows whose moments are possible."""
         released = self._released(normals)
-        moments = self.model.layout.unpack(released, self.size)
+        moments = self.of.moments(released, self.size)
         explained = eliminated(moments.squares, moments.products)[1]
         return released, self._variance(moments, explained, normals)[0]
 
@@ -126,30 +133,24 @@ class MomentTarget:
         return far, logs
 
     def _judged(self, normals: Floats, released: Floats, deepest: float) -> tuple[Floats, Floats]:
-        moments = self.model.layout.unpack(released, self.size)
-        total = self._total(moments)
+        moments = self.of.moments(released, self.size)
+        moments = replace(moments, total=np.where(np.isnan(moments.total), moments.count, moments.total))
+        total = moments.total
         log_size, explained = eliminated(moments.squares, moments.products)
         largest = np.diagonal(moments.squares, axis1=-2, axis2=-1).max(axis=-1) * self.model.dimension
-        excess = np.maximum(largest, total) - self.size * _ROOM
-        possible = (excess <= 0) & (explained < total)
+        excess = np.maximum(largest, total) - moments.count * _ROOM
+        possible = (excess <= 0) & (explained < total) & (moments.count > self.model.dimension)
         far, logs = np.where(possible, 0.0, np.inf), np.full(len(normals), -np.inf)
         near = ~possible & (excess <= deepest) if deepest > 0 else np.zeros_like(possible)
         if deepest < inf and near.any():
-            near[near] = self._is_above(Moments(moments.squares[near], moments.products[near], total[near]), -deepest)
+            near[near] = self._is_above(moments.where(near), -deepest)
         if near.any():
-            wrong = Moments(moments.squares[near], moments.products[near], total[near])
-            far[near] = np.maximum(np.maximum(excess[near], self._negative(wrong)), 1e-12)
+            far[near] = np.maximum(np.maximum(excess[near], self._negative(moments.where(near))), 1e-12)
         if possible.any():
-            right = Moments(moments.squares[possible], moments.products[possible], total[possible])
             logs[possible] = self._log_likelihood(
-                right, log_size[possible], explained[possible], normals[possible], released[possible]
+                moments.where(possible), log_size[possible], explained[possible], normals[possible], released[possible]
             )
         return far, logs
-
-    def _total(self, moments: Moments) -> Floats:
-        """Return y'y, or the largest that it can be if it was not released."""
-        known = self.model.noise_prior is None
-        return np.full(moments.products.shape[:-1], float(self.size)) if known else moments.total
 
     def _is_above(self, moments: Moments, bound: float) -> NDArray[np.bool_]:
         """Return where all eigenvalues of the same matrix as in `_negative` are above a bound, by elimination."""
@@ -173,7 +174,7 @@ class MomentTarget:
         """
         if (prior := self.model.noise_prior) is None:
             return np.full(len(normals), self.model.typical_variance), np.zeros(len(normals))
-        a, c, f = float(prior.shape), float(prior.scale), (self.size - self.model.dimension) / 2
+        a, c, f = float(prior.shape), float(prior.scale), (moments.count - self.model.dimension) / 2
         more = 0.0 if self.model.own is None else self.model.own[1] / 2
         total = with_own(self.model, moments).total
         rest, shape = moments.total - explained, a + f + more
@@ -210,19 +211,18 @@ class MomentTarget:
         return np.asarray(logs)
 
 
-def with_own(model: LinearRegression, moments: Moments) -> Moments:
+def with_own(model: Regression, moments: Moments) -> Moments:
     """Return moments with those of a reader's own records added."""
     if model.own is None:
         return moments
     own, _ = model.own
-    return Moments(moments.squares + own.squares, moments.products + own.products, moments.total + own.total)
+    squares, products = moments.squares + own.squares, moments.products + own.products
+    return Moments(squares, products, moments.total + own.total, moments.count)
 
 
-def coefficients_given(
-    model: LinearRegression, size: int, released: Floats, variance: Floats
-) -> tuple[Floats, NDArray[np.float64]]:
+def coefficients_given(model: Regression, known: Moments, variance: Floats) -> tuple[Floats, NDArray[np.float64]]:
     """Return the mean of w given the moments, and a root of its covariance; where X'X is not positive, the prior's."""
-    moments = with_own(model, model.layout.unpack(released, size))
+    moments = with_own(model, known)
     values, vectors = np.linalg.eigh(moments.squares)
     turned = np.einsum("...ji,...j->...i", vectors, moments.products)
     ridge = np.asarray(variance)[..., None] * float(model.prior_precision)

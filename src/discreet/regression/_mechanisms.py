@@ -17,16 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, whole
-from discreet.mechanism import Additive, ProofAssumption, Quantities, Sized, columns_of_levels, within_bounds
+from discreet.mechanism import Additive, ProofAssumption, Sized, Trial, TrialPart, columns_of_levels, within_bounds
 from discreet.noise import Cone, Cube, Laplace, MomentBody, ProductGaussian, RoundedGaussian, Terms, simulated_noise
 from discreet.privacy import SLACK, Guarantee, PrivacyLoss, curve_gives, curve_loss, curve_variance, pure_rho
 from discreet.records import CONSTANT, Indicator
 from discreet.regression._model import LinearRegression
+from discreet.regression._moments import Moments, RegressionQuantities
 from discreet.tables import gaussian_delta
 
 
 @dataclass(frozen=True)
-class MomentQuantities(Quantities):
+class MomentQuantities(RegressionQuantities):
     """The moments of a regression: sums of products, each moved by at most the layout's reach G by one record."""
 
     model: LinearRegression
@@ -52,6 +53,9 @@ class MomentQuantities(Quantities):
     @property
     def per_record(self) -> int:
         return self.model.layout.reach
+
+    def moments(self, values: NDArray[np.generic], size: int) -> Moments:
+        return self.model.layout.unpack(values, size)
 
     @cached_property
     def units(self) -> tuple[Fraction, ...]:
@@ -342,7 +346,9 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         """Return that every record lies in the body, to be checked at the bounds and at some points between them."""
         coding, square = self.coding, self.model.grid**2
         text = "lies in the body of the noise: positive semidefinite, within its bounds and cuts"
-        return ProofAssumption(text, self._probes(), lambda row: coding.body.holds(coding.matrix(row), square))
+        probes, parts = self._probes(), (TrialPart(slice(None), self.noise, self.noise.epsilon),)
+        trial = Trial(self, probes[0] * self.size, parts)
+        return ProofAssumption(text, probes, lambda row: coding.body.holds(coding.matrix(row), square), trial)
 
     def _probes(self) -> Counts:
         """Return the contributions of records at their bounds and of some between them."""

@@ -12,6 +12,7 @@ the `reach` G = 2 M^2. Products that cannot vary (the intercept with itself, two
 not released.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Floats
 from discreet._core.errors import SourceError
+from discreet.mechanism import Quantities
 from discreet.records import CONSTANT, Factor, Indicator, Measure, MomentPlan, Wholes, as_source, bases_of
 from discreet.regression._terms import Coordinate, Kind, Shape, name_of
 
@@ -36,11 +38,27 @@ def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
 
 @dataclass(frozen=True)
 class Moments:
-    """Natural values of X'X, X'y and y'y, for one or many rows of released numbers."""
+    """Natural values of X'X, X'y, y'y and the number of records, for one or many rows of released numbers.
+
+    y'y is NaN where it is not known. Where records have weights, their `count` is the sum of these.
+    """
 
     squares: Floats
     products: Floats
     total: Floats
+    count: Floats
+
+    def where(self, rows: NDArray[np.bool_]) -> "Moments":
+        """Return those of some rows."""
+        return Moments(self.squares[rows], self.products[rows], self.total[rows], self.count[rows])
+
+
+class RegressionQuantities(Quantities):
+    """Measured numbers from which the moments of a regression follow."""
+
+    @abstractmethod
+    def moments(self, values: NDArray[np.generic], size: int) -> Moments:
+        """Return the moments that rows of numbers say, of so many records."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +185,8 @@ class MomentLayout:
         squares, products = self._index
         total = values[..., -1] if self.with_total else np.full(rows, np.nan)
         d = self.dimension
-        return Moments(extended[..., squares] / d, extended[..., products] / np.sqrt(d), total)
+        count = np.full(rows, float(size))
+        return Moments(extended[..., squares] / d, extended[..., products] / np.sqrt(d), total, count)
 
     def with_target(self, released: Floats, products: Floats, total: Floats) -> Floats:
         """Return rows of released numbers with other X'y, and other y'y if that is released; X'X stays."""

@@ -40,16 +40,17 @@ from discreet.noise import has_density
 from discreet.records import Column
 from discreet.regression._formula import written
 from discreet.regression._inference import MomentSolution
-from discreet.regression._model import LinearRegression
+from discreet.regression._model import Regression
 from discreet.release import Release
 
 INTERCEPT = "intercept"
 
 
-def units_of(model: LinearRegression) -> dict[str, str]:
+def units_of(model: Regression) -> dict[str, str]:
     """Return the unit of each coefficient in words.
 
     >>> sex = Column("sex", ("f", "m"), outside="f")
+    >>> from discreet.regression import LinearRegression
     >>> model = LinearRegression("pay", ["age", sex], {"age": (0, 99), "pay": (0, 9)}, missing="middle")
     >>> units_of(model)
     {'intercept': 'pay', 'age': 'pay per 1 of age', 'sex=m': 'pay, m instead of f'}
@@ -66,7 +67,7 @@ def units_of(model: LinearRegression) -> dict[str, str]:
 
 
 def new_targets(
-    model: LinearRegression,
+    model: Regression,
     size: int,
     released: Floats,
     coefficients: Floats,
@@ -99,13 +100,13 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
+class RegressionPosterior(Posterior[Regression], shows=MomentSolution):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     def __init__(
         self,
-        model: LinearRegression,
-        releases: Sequence[Release[LinearRegression]],
+        model: Regression,
+        releases: Sequence[Release[Regression]],
         solutions: Sequence[MomentSolution],
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)

@@ -11,27 +11,27 @@ from scipy.special import gammaincc, gammainccinv
 from discreet._core.arrays import Floats
 from discreet.mechanism import Simulated, columns_of_levels
 from discreet.records import Bounds, Wholes
-from discreet.regression._model import LinearRegression
+from discreet.regression._model import Regression
 
 _BATCH = 50_000
 _ROOM, _LEAST_ROOM = 0.8, 0.2  # the part of the target's range within which simulated lines stay: at most, at least
 _MOST_NOISE = 0.4  # the largest sigma that is drawn from a prior, in half ranges
 
 
-def simulated_line(model: LinearRegression, size: int, generator: np.random.Generator) -> Simulated:
-    """Return moments of this many simulated records, and their coefficients in the units of the table."""
+def simulated_line(model: Regression, size: int, generator: np.random.Generator) -> Simulated:
+    """Return statistics of this many simulated records, and their coefficients in the units of the table."""
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     sigma = _noise(model, generator)
     room = min(_ROOM, max(_LEAST_ROOM, 1 - 2 * sigma))
     w *= min(1.0, room * np.sqrt(model.dimension) / np.abs(w).sum())
     parts = [min(_BATCH, size - start) for start in range(0, size, _BATCH)]
-    moments = np.sum([_moments(model, part, w, sigma, generator) for part in parts], axis=0)
-    return Simulated(tuple(model.in_units(w).tolist()), moments)
+    statistics = model.together([_statistics(model, part, w, sigma, generator) for part in parts])
+    return Simulated(tuple(model.in_units(w).tolist()), statistics)
 
 
-def _noise(model: LinearRegression, generator: np.random.Generator) -> float:
+def _noise(model: Regression, generator: np.random.Generator) -> float:
     """Draw sigma: sigma^2 = c / g with g ~ Gamma(a), given that sigma is not too large, by its quantiles."""
-    if (prior := model.noise_prior) is None:
+    if (prior := model.noise_prior) is None or model.is_noise_open:
         return float(np.sqrt(model.typical_variance))
     shape, scale = float(prior.shape), float(prior.scale)
     allowed = float(gammaincc(shape, scale / _MOST_NOISE**2))
@@ -39,8 +39,8 @@ def _noise(model: LinearRegression, generator: np.random.Generator) -> float:
     return min(_MOST_NOISE, float(np.sqrt(scale / drawn)))
 
 
-def _moments(model: LinearRegression, size: int, w: Floats, sigma: float, generator: np.random.Generator) -> Wholes:
-    """Return the moments of records with evenly spread features and coefficients w."""
+def _statistics(model: Regression, size: int, w: Floats, sigma: float, generator: np.random.Generator) -> Wholes:
+    """Return the statistics of records with evenly spread features and coefficients w."""
     records: dict[str, list[object]] = {
         each.name: _evenly(each, size, generator) for each in model.bounds if each.name != model.target
     }

@@ -9,6 +9,7 @@ noise's own coordinates are tempered (`inference._tempering`).
 import warnings
 from collections.abc import Sequence
 from math import inf, log2, nan
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from discreet.mathematics import MOST_SHAPE, Grouped, Smoothed, smoothed
 from discreet.noise import generator_of, has_density
 from discreet.regression._inference import MomentSolution
 from discreet.regression._likelihood import MomentTarget
-from discreet.regression._model import LinearRegression
+from discreet.regression._model import LinearRegression, Regression
 
 DRAWS, MOST_DRAWS = 4096, 32768
 """How many draws of the noise are weighted at first, and at most."""
@@ -37,7 +38,8 @@ _SHARE_OF_MANY = 0.25  # of the draws, for a problem of a plan
 class MomentsSolver(Solver):
     """Weighs draws of the noise, and tempers particles where that is not enough."""
 
-    models = (LinearRegression,)
+    models: ClassVar[tuple[type[Regression], ...]] = (LinearRegression,)
+    solution: ClassVar[type[MomentSolution]] = MomentSolution
     exactness = Exactness.SAMPLED
 
     def unsupported_reason(self, problem: Problem) -> str | None:
@@ -75,7 +77,7 @@ class MomentsSolver(Solver):
         """Return draws of the true moments; the same problem always gives the same solution."""
         target = MomentTarget(problem.model, problem.size, problem.measurements)
         generator = np.random.default_rng(problem.seed)
-        solution = weighed(target, generator) or tempered(target, generator, problem)
+        solution = weighed(target, generator, self.solution) or tempered(target, generator, problem, self.solution)
         if solution.r_hat > BAD_R_HAT:
             warnings.warn(
                 f"The particles for {problem.label!r} do not agree (R-hat {solution.r_hat:.2f}): its noise drowns the "
@@ -90,7 +92,7 @@ class MomentsSolver(Solver):
         found = []
         for problem in problems:
             target = MomentTarget(problem.model, problem.size, problem.measurements)
-            rough = weighed(target, np.random.default_rng(problem.seed), _SHARE_OF_MANY)
+            rough = weighed(target, np.random.default_rng(problem.seed), self.solution, _SHARE_OF_MANY)
             found.append(self.solve(problem) if rough is None else rough)
         return found
 
@@ -116,7 +118,12 @@ def expected_stages(target: MomentTarget) -> float:
     return drowned + float(singular)
 
 
-def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentSolution | None:
+def weighed(
+    target: MomentTarget,
+    generator: np.random.Generator,
+    kind: type[MomentSolution] = MomentSolution,
+    share: float = 1.0,
+) -> MomentSolution | None:
     """Return draws of the noise with their weights, or None if too few of them count.
 
     `share` is which part of the usual draws is made, and of what they must be worth.
@@ -136,11 +143,13 @@ def weighed(target: MomentTarget, generator: np.random.Generator, share: float =
     counting = np.isfinite(logs)
     rows = np.where(counting, np.arange(len(logs)), np.argmax(counting))  # what is impossible has no weight
     grouped = Grouped(found.weights, len(logs))
-    evidence = found.log_mean, found.log_mean_error
-    return MomentSolution(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
+    evidence, states = (found.log_mean, found.log_mean_error), target.states(normals[rows])
+    return kind(target.model, target.of, target.size, *states, grouped, *evidence, found.shape)
 
 
-def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentSolution:
+def tempered(
+    target: MomentTarget, generator: np.random.Generator, problem: Problem, kind: type[MomentSolution] = MomentSolution
+) -> MomentSolution:
     """Return particles that were tempered on islands, then moved until they are worth enough draws."""
     most = problem.work_limit * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
     particles = Particles(target, generator, most)
@@ -154,7 +163,7 @@ def tempered(target: MomentTarget, generator: np.random.Generator, problem: Prob
     for normals in particles.walk(max(LOOKS), _MOVES):
         states.append(target.states(normals))
         if len(states) in LOOKS or particles.is_spent:
-            solution = _solution_of(target, particles, states)
+            solution = _solution_of(target, particles, states, kind)
             is_good = min(solution.effective_size, solution.tail_size) >= LEAST_WORTH and solution.r_hat <= GOOD_R_HAT
             if is_good or particles.is_spent:
                 break
@@ -168,14 +177,17 @@ def tempered(target: MomentTarget, generator: np.random.Generator, problem: Prob
     return solution
 
 
-def _solution_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentSolution:
+def _solution_of(
+    target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]], kind: type[MomentSolution]
+) -> MomentSolution:
     """Return all states of particles, island by island, with the evidence if the islands agree about it."""
     released, variance = (
         np.stack(part).reshape(len(states), ISLANDS, EACH, -1).swapaxes(0, 1) for part in zip(*states, strict=True)
     )
     value, error = particles.log_evidence
-    return MomentSolution(
+    return kind(
         target.model,
+        target.of,
         target.size,
         released.reshape(-1, released.shape[-1]),
         variance.ravel(),

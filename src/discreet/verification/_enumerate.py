@@ -26,6 +26,7 @@ data. Where the number of records is secret, the data sets are those of 0, 1, ..
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
+from fractions import Fraction
 from functools import cached_property
 from math import inf
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -38,7 +39,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import exact_text
 from discreet.inference import Problem
-from discreet.mechanism import HasProofAssumption, Mechanism, Model, ProofAssumption, Sized, sized, with_fields
+from discreet.mechanism import HasProofAssumption, Mechanism, Model, ProofAssumption, Sized, Trial, sized, with_fields
 from discreet.noise import has_density, simulated_noise
 from discreet.noise.randomness import SeededBits
 from discreet.privacy import (
@@ -52,6 +53,7 @@ from discreet.privacy import (
     number_of_tables,
     rho_delta,
     with_one_more,
+    zcdp_epsilon,
 )
 
 MOST_COMPARISONS = 1_000_000
@@ -278,8 +280,9 @@ def enumerate_and_compare(mechanism: Mechanism) -> Findings:
     worst: Pair = ((), ())
     if isinstance(mechanism, HasProofAssumption):
         assumption = mechanism.proof_assumption()
-        checks += [_assumed(mechanism, assumption), _generated(mechanism, assumption.probes[0])]
-    if (measured := Problem.before(mechanism).measurements) and all(
+        checks += [_assumed(mechanism, assumption), _generated(mechanism, assumption.trial)]
+        checks += [_added(mechanism, assumption.trial)] if len(assumption.trial.parts) > 1 else []
+    elif (measured := Problem.before(mechanism).measurements) and all(
         has_density(each.noise.structure) for each in measured
     ):
         words, epsilon, worst = _single_records(mechanism)
@@ -318,23 +321,43 @@ def _assumed(mechanism: Mechanism, assumption: ProofAssumption) -> str:
     return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {assumption.text}"
 
 
-def _generated(mechanism: Mechanism, record: Counts) -> str:
-    """Draw at the real size with a fixed seed; count for each number how much noise is low, and how much is small."""
-    table, measurement = record * sized(mechanism).size, Problem.before(mechanism).measurements[0]
-    drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
-    noise = drawn - _measuring(mechanism).measured(table)
-    own = np.rint(simulated_noise(measurement.noise, _SIMULATED, np.random.default_rng(_SEED)))
-    for observed, simulated in ((noise, own), (np.abs(noise), np.abs(own))):
-        middle = np.median(simulated, axis=0)
-        hits, chances = (observed <= middle).sum(axis=0), (simulated <= middle).mean(axis=0)
-        if np.minimum(bdtr(hits, len(noise), chances), bdtrc(hits - 1, len(noise), chances)).min() < _LEVEL:
-            raise VerificationError(
-                f"The sampler of {type(mechanism).__name__} does not follow the generator by which its noise is read: "
-                f"in {hits.min()} to {hits.max()} of {len(noise)} draws the noise of a number is at most the "
-                "generator's median. Do not publish with it."
-            )
-    said = f"{hits.min()} to {hits.max()} of {len(noise)} draws with a fixed seed"
-    return f"drawn, at the real size: in {said} the noise of a number is at most the generator's median"
+def _generated(mechanism: Mechanism, trial: Trial) -> str:
+    """Draw with a fixed seed; count for each number how much noise is low, and how much is small."""
+    tried, table = trial.mechanism, trial.statistics
+    drawn = np.asarray(tried.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
+    every = drawn - _measuring(tried).measured(table)
+    found = []
+    for part in trial.parts:
+        noise = every[:, part.numbers]
+        own = np.rint(simulated_noise(part.noise, _SIMULATED, np.random.default_rng(_SEED)))
+        for observed, simulated in ((noise, own), (np.abs(noise), np.abs(own))):
+            middle = np.median(simulated, axis=0)
+            hits, chances = (observed <= middle).sum(axis=0), (simulated <= middle).mean(axis=0)
+            if np.minimum(bdtr(hits, len(noise), chances), bdtrc(hits - 1, len(noise), chances)).min() < _LEVEL:
+                raise VerificationError(
+                    f"The sampler of {type(mechanism).__name__} does not follow the generator by which its noise is "
+                    f"read: in {hits.min()} to {hits.max()} of {len(noise)} draws the noise of a number is at most the "
+                    "generator's median. Do not publish with it."
+                )
+            found.append(hits)
+    low, high = min(int(hits.min()) for hits in found), max(int(hits.max()) for hits in found)
+    said = f"{low} to {high} of {len(drawn)} draws with a fixed seed"
+    where = "at the real size" if tried == mechanism else f"with {_number(sized(tried).size, 'record')}"
+    return f"drawn, {where}: in {said} the noise of a number is at most the generator's median"
+
+
+def _added(mechanism: Mechanism, trial: Trial) -> str:
+    """Add up what the parts of an output cost, each by its own noise, and compare it with what is promised."""
+    guarantee, steps = mechanism.guarantee, len(trial.parts)
+    epsilons = [part.epsilon for part in trial.parts if part.epsilon is not None]
+    rho = sum((part.rho for part in trial.parts if part.rho is not None), Fraction(0))
+    whole = sum(epsilons, Fraction(0)) + (zcdp_epsilon(rho, guarantee.delta) if rho else 0)
+    if whole > guarantee.epsilon:
+        raise VerificationError(
+            f"The noise of all {steps} steps of {type(mechanism).__name__} costs epsilon = {float(whole):.9g} "
+            f"together, more than the stated {exact_text(guarantee.epsilon)}. The promise does not hold."
+        )
+    return f"added: the noise of {_number(steps, 'step')} costs epsilon = {float(whole):.9g} together"
 
 
 def _single_records(mechanism: Mechanism) -> tuple[str, float, Pair]:

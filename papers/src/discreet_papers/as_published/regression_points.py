@@ -22,7 +22,7 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
     target = _target(release)
     moments = release.model.layout.unpack(release.counts, target.size)
     variance = _plugged_variance(target, moments)
-    means, roots = coefficients_given(release.model, target.size, release.counts.astype(float), np.array(variance))
+    means, roots = coefficients_given(release.model, moments, np.array(variance))
     model = release.model
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
