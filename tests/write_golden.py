@@ -27,6 +27,7 @@ from types import ModuleType
 from typing import Any
 
 import click
+import numpy as np
 from click.testing import CliRunner
 
 import discreet as dc
@@ -53,13 +54,16 @@ from discreet.study._models import asked_models, model_maker
 GOLDEN = Path(__file__).parent / "golden"
 CORPUS = Path(__file__).parent / "documents" / "before-house"
 READINGS = "readings.json"
-SIMULATED = {name: GOLDEN / f"{name}.release.json" for name in ("crossed", "normal-mean", "exponential", "places")}
-"""Releases of what the corpus has none of: a table of two columns, two families, and a quantile at chosen places."""
+SIMULATED = {
+    name: GOLDEN / f"{name}.release.json" for name in ("crossed", "normal-mean", "exponential", "places", "bulk")
+}
+"""Releases of what the corpus has none of: a table, two families, chosen places, and a weighted regression."""
 MORE: dict[str, tuple[str, ...]] = {
     "a table of two columns": ("crossed",),
     "a draw of a normal mean": ("normal-mean",),
     "a draw of an exponential rate": ("exponential",),
     "a median at chosen places": ("places",),
+    "a weighted regression": ("bulk",),
     "rates in groups": ("crossed", "--event", "fall=yes", "--by", "ward", "--pool", "--differ"),
     "a margin": ("crossed", "--margin", "ward"),
     "a logistic regression of a table": ("crossed", "--model", "fall ~ ward"),
@@ -333,6 +337,7 @@ def simulated() -> dict[str, dc.Release]:
         dc.NormalMean("weight", low=40, high=120, variance=100, outside="usual"),
         dc.ExponentialRate("days", 20, outside="usual"),
     )
+    stay = dc.WeightedRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)})
     made: dict[str, tuple[dc.Mechanism, list[int]]] = {
         "crossed": (dc.GeometricHistogram(dc.Categories(columns), 240, 1), [95, 25, 60, 20, 30, 10]),
         "normal-mean": (
@@ -340,6 +345,7 @@ def simulated() -> dict[str, dc.Release]:
             _levels(mean, (30, 31, 40)),
         ),
         "exponential": (drawn.tempered(stays, size=3, epsilon=1, delta="1e-3", grid_bits=6), _levels(stays, (2, 5, 9))),
+        "bulk": (dc.BallMoments(stay, 300, 4), stay.simulate(300, np.random.default_rng(1)).statistics.tolist()),
         "places": (dc.numbers.ChosenCounts(ages, 200, 4), [4 * (30 <= age < 80) for age in range(101)]),
     }
     bits = dc.SeededBits(1)

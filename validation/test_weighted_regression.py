@@ -92,17 +92,16 @@ def asked_of(
     return asked
 
 
-_FEATURES = {
-    "skewed features, n = 10,000, epsilon 1": (skewed_features, 10_000, "1"),
-    "skewed features, n = 3,000, epsilon 0.5": (skewed_features, 3_000, "0.5"),
-    "a fifth with gaps, n = 10,000, epsilon 1": (skewed_features, 10_000, "1", 0.2),
-    "skewed errors, n = 10,000, epsilon 1": (skewed_errors, 10_000, "1"),
-    "even features, n = 1,000, epsilon 1": (even_features, 1_000, "1"),
-    "eight features, two nearly collinear, n = 10,000, epsilon 1": (nearly_collinear, 10_000, "1"),
+_ASKED = {
+    "skewed features, n = 10,000, epsilon 1": asked_of(skewed_features, 10_000, "1"),
+    "skewed features, n = 3,000, epsilon 0.5": asked_of(skewed_features, 3_000, "0.5"),
+    "a fifth with gaps, n = 10,000, epsilon 1": asked_of(skewed_features, 10_000, "1", 0.2),
+    "skewed errors, n = 10,000, epsilon 1": asked_of(skewed_errors, 10_000, "1"),
+    "even features, n = 1,000, epsilon 1": asked_of(even_features, 1_000, "1"),
+    "eight features, two nearly collinear, n = 10,000, epsilon 1": asked_of(nearly_collinear, 10_000, "1"),
 }
 SETTINGS = [
-    Setting(name, 26_114_800 + number, asked_of(*known), repeats(1, 12))
-    for number, (name, known) in enumerate(_FEATURES.items())
+    Setting(name, 26_114_800 + number, asked, repeats(1, 12)) for number, (name, asked) in enumerate(_ASKED.items())
 ]
 
 

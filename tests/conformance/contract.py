@@ -1,6 +1,7 @@
 """The contract of an engine: it agrees with the slow twin on every record, and one record does what one record may."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from conformance import twin
 from conformance.backends import Engine
 from conformance.values import CORPUS
 from discreet.records import CONSTANT, UNIT, GroupPlan, Measure, MomentPlan, as_source
+from discreet.records._spark import SparkSource
 
 AGE = Measure("x", *twin.AGE_BOUNDS, twin.AGE_MISSING)
 DAY = Measure("x", *twin.DAY_BOUNDS, twin.DAY_MISSING, dates=True)
@@ -20,6 +22,8 @@ PLAN = MomentPlan(
     ((0, 0), (0, 1), (1, 1), (0, CONSTANT), (1, CONSTANT)),
     twin.GRID,
 )
+GAPPED = MomentPlan((replace(AGE, leaves_gaps_out=True), DAY), (*PLAN.products, (CONSTANT, CONSTANT)), twin.GRID)
+"""The same without records that have no number, and how many those are that have one."""
 
 _NEAR = 12  # values of the corpus that one table may be made of
 
@@ -44,6 +48,10 @@ def agree_on_every_record(engine: Engine, kind: str, folder: Path, seed: int) ->
         wrong = sorted({int(record) for record in np.argwhere(table != wanted)[:, 0]})
         assert not wrong, f"{kind}, {name}: {[repr(values[w])[:40] if w < len(values) else 'lost' for w in wrong[:9]]}"
     assert source.sum_moments(PLAN)[0].tolist() == _sums(engine, values)
+    kept = _kept(engine, values)
+    assert source.sum_moments(GAPPED)[0].tolist() == [sum(row[i] * row[j] for row in kept) for i, j in GAPPED.products]
+    if not isinstance(source, SparkSource):  # whose records stay where they are
+        assert sorted(source.whole_rows(GAPPED).tolist()) == sorted(kept)
     for measure, meant in ((AGE, twin.number), (DAY, twin.day)):
         found, _ = source.sum_groups(GroupPlan(measure, (numbers,), leaves_gaps_out=True))
         held = [meant(engine.holds(value)) for value in values]
@@ -88,6 +96,13 @@ def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path,
             assert found == np.bincount([use.place(v) for v in held], minlength=len(found)).tolist()
         assert sums.tolist() == _sums(engine, each)
     assert len(list(pairwise(tables))) == changes
+
+
+def _kept(engine: Engine, values: list[Any]) -> list[list[int]]:
+    """Return the whole numbers of every record, the constant last; all are 0 where there is no number."""
+    held = [engine.holds(value) for value in values]
+    rows = [[twin.age_whole(value), twin.day_whole(value), twin.GRID] for value in held]
+    return [row if twin.number(value) is not None else [0, 0, 0] for row, value in zip(rows, held, strict=True)]
 
 
 def _sums(engine: Engine, values: list[Any]) -> list[int]:

@@ -276,7 +276,7 @@ class Listed:
         """Return log P of all outputs: as it is stated, or integrated by the twin of noise that states none."""
         if self.twin is None:
             return np.asarray(self.mechanism.log_prob(self.outputs, table))
-        return self.twin.log_likelihood(self.outputs - self.mechanism.measured(table))
+        return np.asarray(self.twin.log_likelihood(self.outputs - self.mechanism.measured(table)))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:
         for first, second in self.pairs:

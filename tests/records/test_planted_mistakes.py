@@ -30,6 +30,9 @@ class Mistaken:
         tables: Tables = self._plain.count_families(families)
         return tables
 
+    def whole_rows(self, plan: MomentPlan) -> Wholes:
+        return self._plain.whole_rows(plan)
+
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         found: tuple[Wholes, int] = self._plain.sum_moments(plan)
         return found

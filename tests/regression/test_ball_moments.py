@@ -160,7 +160,8 @@ def test_intervals_of_one_release_hold_the_line_and_say_what_it_is() -> None:
     assert "a record far from the bulk counts less" in said
     assert "not those of ordinary least squares" in said
     assert "left out" in posterior.text.estimation
-    assert posterior.facts()["mean_weight"]["mean"] == posterior.weight.mean
+    facts: Any = posterior.facts()
+    assert facts["mean_weight"]["mean"] == posterior.weight.mean
 
 
 def test_a_lower_cutoff_has_less_noise_and_more_weighting() -> None:

@@ -36,7 +36,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import gammainc, gammaincc
 
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.errors import DeclarationError
@@ -178,7 +178,7 @@ def kept_by_normal(cut: float, coordinates: int) -> float:
     (0.755917, 0.991419)
     """
     top = cut * coordinates
-    return float(chi2.cdf(top, coordinates + 2) + cut * chi2.sf(top, coordinates))
+    return float(gammainc(coordinates / 2 + 1, top / 2) + cut * gammaincc(coordinates / 2, top / 2))
 
 
 class LearntMoments(Sized[WeightedRegression]):
@@ -251,6 +251,7 @@ class LearntMoments(Sized[WeightedRegression]):
         return found.on_the_grid(found.published) if step == self.rounds - 1 else found
 
     def checked(self, counts: ArrayLike) -> Counts:
+        """Return simulated records as rows of whole numbers, or refuse what cannot be those of `size` records."""
         return self.model.rows_of(counts, self.size)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
