@@ -92,6 +92,9 @@ MEASURED = {
     "PooledRates.difference": "difference of pooled rates: three wards x fall, n = 1,000, epsilon 1",
     "RegressionPosterior.difference": "difference of slopes: two exponential features, n = 2,000, epsilon 1",
     "SecretSizePosterior.difference": ("difference of cells, secret number: three wards x fall, about 500, epsilon 1"),
+    "WeightedRegressionPosterior.difference": (
+        "coefficient of the bulk, difference: slopes of skewed features, n = 10,000, epsilon 1"
+    ),
     "WeightedSumsPosterior.difference": f"{_POPULATION}: weighted means, n = 600, epsilon 1",
     "CategoriesPosterior.number_of_records": f"{NONE}; a number that is public",
     "SecretSizePosterior: rows": "share of a cell: Zipf of 10 cells, n epsilon = 50",

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from kept_results import kept, repeats
 from numpy.typing import NDArray
+from test_differences import minus
 from test_other_intervals import Asked, Setting, released
 from test_skewed_truths import joined
 
@@ -92,7 +93,24 @@ def asked_of(
     return asked
 
 
+def differences_of(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask how slopes differ, first from second and third from fourth."""
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        model, every = population(skewed_features)
+        rows = every[generator.choice(PEOPLE, size)]
+        posterior = dc.infer(released(dc.BallMoments(model, size, epsilon), rows.ravel(), bits))
+        units = posterior.solution.of
+        bulk = coefficients(model, units.moments(units.apply(every.ravel()), PEOPLE))
+        for first, second in ((1, 2), (3, 4)):
+            names = model.names[first], model.names[second]
+            yield f"{BULK}, difference", float(bulk[first] - bulk[second]), minus(posterior, *names)
+
+    return asked
+
+
 _ASKED = {
+    "slopes of skewed features, n = 10,000, epsilon 1": differences_of(10_000, "1"),
     "skewed features, n = 10,000, epsilon 1": asked_of(skewed_features, 10_000, "1"),
     "skewed features, n = 3,000, epsilon 0.5": asked_of(skewed_features, 3_000, "0.5"),
     "a fifth with gaps, n = 10,000, epsilon 1": asked_of(skewed_features, 10_000, "1", 0.2),
@@ -101,7 +119,7 @@ _ASKED = {
     "eight features, two nearly collinear, n = 10,000, epsilon 1": asked_of(nearly_collinear, 10_000, "1"),
 }
 SETTINGS = [
-    Setting(name, 26_114_800 + number, asked, repeats(1, 12)) for number, (name, asked) in enumerate(_ASKED.items())
+    Setting(name, 26_114_799 + number, asked, repeats(1, 12)) for number, (name, asked) in enumerate(_ASKED.items())
 ]
 
 
