@@ -22,6 +22,7 @@ ELSEWHERE = {
     "SparkSource": "tests/records/test_spark.py",
     "_IbisSource": "tests/records/test_warehouses.py",
     "PersonSource": "tests/records/test_persons.py",
+    "Selected": "tests/records/test_where.py",
 }
 
 
