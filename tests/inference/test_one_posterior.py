@@ -63,6 +63,13 @@ def regression() -> Any:
     return dc.infer(released(dc.regression.BoxMoments(model, 300, 10), model.rehearse({"x": x, "y": y})))
 
 
+def weighted_regression() -> Any:
+    model = dc.WeightedRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)})
+    x = np.linspace(0, 10, 2000)
+    y = 2 + 1.5 * x + np.random.default_rng(1).normal(0, 1, 2000)
+    return dc.infer(released(dc.BallMoments(model, 2000, 4), model.rehearse({"x": x, "y": y})))
+
+
 def family() -> Any:
     model = dc.PoissonRate("visits", most=3, shape=2, rate=2, outside=3)
     return dc.infer(released(dc.PosteriorSampling(model, 200, 5, "0.5", power="0.05"), [60, 90, 40, 10]))
@@ -123,6 +130,7 @@ EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
         ["smoker=no", "smoker=yes", *(f"ill={ill} | smoker={smoker}" for smoker in YES_NO for ill in YES_NO)],
     ),
     "a regression": (regression, ["intercept", "x"]),
+    "a weighted regression": (weighted_regression, ["intercept", "x"]),
     "a family": (family, ["parameter"]),
     "a program": (program, None),
     "means by group": (means, [("West", HERE), "West", ("East", HERE), "East"]),

@@ -55,6 +55,7 @@ def network(*edges: str) -> dc.Network:
 
 CLASS, CHAIN = network("c -> f", "c -> g"), network("a -> b", "b -> d")
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", missing="middle", prior_precision=1)
+BULK = dc.WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", prior_precision=1)
 VISITS = Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4, 3)").table
 SUMS = NumberSums("x", (0, 1), missing=0)
 WEIGHTED = WeightedSums("x", (0, 1), missing=0, weights=Weights("w", 2, "fixed by design"))
@@ -83,6 +84,7 @@ SETTINGS: dict[str, Setting] = {
         lambda: dc.draws.PosteriorSampling.tempered(EVENTS, size=20, epsilon="0.5", delta="1e-3"), 40
     ),
     "MomentsSolver": Setting(lambda: dc.regression.BoxMoments(LINE, 200, "0.5"), 80),
+    "WeightedMomentsSolver": Setting(lambda: dc.BallMoments(BULK, 1000, 2), 60),
     "NumberSumsSolver": Setting(lambda: dc.numbers.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
     "WeightedSumsSolver": Setting(lambda: dc.numbers.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
     "NumberTableSolver": Setting(lambda: dc.numbers.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
