@@ -43,6 +43,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "spark": ("spark.py 7", "Counting on Spark"),
     "moments": ("moments.py", "Sums for regressions"),
     "number_sums": ("number_sums.py 10000000", "Sums of numbers by group"),
+    "group_means": ("group_means.py 60", "Means by group"),
     "inference": ("inference.py", "Inference for tables, and planning"),
     "plans": ("plans.py", "Plans of all questions"),
     "networks": ("networks.py", "Inference for naive Bayes and trees"),

@@ -6,6 +6,7 @@ counts, charges and draws; `infer` and `verify` know the release alone, the latt
     python benchmarks/commands.py [records]
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -42,10 +43,11 @@ def records(size: int) -> str:
 
 def taken(folder: Path, *words: str) -> float | None:
     """Return what a whole command takes, user and system; None if it was refused, with its words on the screen."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as installed
     before = getrusage(RUSAGE_CHILDREN)
     program = "from discreet.cli import main; main(prog_name='discreet')"
     done = subprocess.run(
-        [sys.executable, "-c", program, *words], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, *words], cwd=folder, env=kept, capture_output=True, text=True, check=False
     )
     after = getrusage(RUSAGE_CHILDREN)
     if done.returncode:

@@ -10,6 +10,7 @@ from flint import arb
 
 from discreet.noise import Cube, Gaussian, Laplace, SharedRadiusLaplace
 from discreet.privacy import Atoms, PrivacyLoss, added, atoms_of, concentrated_loss, envelope, zcdp_epsilon
+from discreet.privacy._loss import sums_by_products, sums_one_by_one
 
 
 def two_points(size: str, chance: float) -> Atoms:
@@ -26,6 +27,14 @@ def test_losses_of_independent_parts_add_as_by_hand() -> None:
         by_hand[Fraction(total)] = by_hand.get(Fraction(total), 0.0) + chance
     assert dict(zip(found.losses, found.probabilities, strict=True)) == pytest.approx(by_hand, rel=1e-14)
     assert list(found.losses) == sorted(found.losses)
+
+
+def test_few_sums_one_by_one_are_those_of_products() -> None:
+    parts = [([(0, arb(0.7)), (40_001, arb(0.3))], 3), ([(0, arb(0.2)), (7, arb(0.5)), (14, arb(0.3))], 2)]
+    listed, multiplied = sums_one_by_one(parts), sums_by_products(parts)
+    assert listed.keys() == multiplied.keys()
+    assert all(listed[place].overlaps(multiplied[place]) for place in listed)
+    assert [float(listed[place]) for place in listed] == pytest.approx([float(multiplied[place]) for place in listed])
 
 
 def test_a_sum_of_too_many_values_is_rounded_up_and_keeps_its_largest() -> None:

@@ -24,8 +24,6 @@ from discreet.ledger import (
 )
 from discreet.planning import ledger_totals
 from discreet.privacy import Adjacency, Totals, left_text, spent_text
-from discreet.report import charts
-from discreet.study import Study
 
 _RULES = {
     "basic": ("basic: epsilons add", "any questions"),
@@ -78,6 +76,8 @@ def open_book(name: str) -> Ledger:
     """Open the ledger that a study, a file or a server's address names."""
     if not name.endswith(".toml"):
         return Ledger.open(name)
+    from discreet.study import Study  # knows every question: a ledger's file needs none of it
+
     place = Study(name).ledger_place
     if not Chain.at(place).exists():
         raise LedgerError(f"Nothing has been published under {name!r} yet: there is no ledger at {str(place)!r}.")
@@ -121,6 +121,8 @@ def show(
         opened.change_limit(limit, delta_limit, reason=reason)
         number = opened.head.sequence
     if plot is not None:
+        from discreet.report import charts
+
         charts.render(charts.budget_chart(opened), plot)
     if page is not None:
         from discreet.report import ledger_page

@@ -7,7 +7,6 @@ from discreet.mathematics._densities import on_a_grid as on_a_grid
 from discreet.mathematics._densities import peak_of as peak_of
 from discreet.mathematics._digits import STIRLING as STIRLING
 from discreet.mathematics._digits import log_gamma_ratio as log_gamma_ratio
-from discreet.mathematics._digits import root as root
 from discreet.mathematics._dirichlet_multinomial import log_prior as log_prior
 from discreet.mathematics._dirichlet_multinomial import log_prior_constant as log_prior_constant
 from discreet.mathematics._dirichlet_multinomial import log_prior_windows as log_prior_windows
@@ -24,6 +23,7 @@ from discreet.mathematics._pareto import MOST_SHAPE as MOST_SHAPE
 from discreet.mathematics._pareto import Smoothed as Smoothed
 from discreet.mathematics._pareto import smoothed as smoothed
 from discreet.mathematics._ridges import along as along
+from discreet.mathematics._roots import root as root
 from discreet.mathematics._tilting import TiltedStack as TiltedStack
 from discreet.mathematics._tilting import stack_tilted_to as stack_tilted_to
 from discreet.mathematics._tilting import tilted_to as tilted_to

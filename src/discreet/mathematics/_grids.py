@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from discreet._core.arrays import Floats
-from discreet.mathematics._digits import root
+from discreet.mathematics._roots import root
 from discreet.mathematics.distributions import WeightedDraws, tails
 
 _DEGREE = 5  # of the spline of a log density

@@ -339,10 +339,10 @@ def _turned(table: Floats, cells: tuple[bool, ...] | None = None, backwards: boo
 
 @lru_cache(maxsize=256)
 def _basis(levels: int) -> Floats:
-    """Return Helmert's contrasts as rows, after the constant one."""
-    from scipy.linalg import helmert  # slow to import
-
-    return np.asarray(helmert(levels, full=True)) if levels > 1 else np.ones((1, 1))
+    """Return Helmert's contrasts as rows, after the constant one: row k has 1 in k places, then -k, over its length."""
+    found = np.tril(np.ones((levels, levels)), -1) - np.diag(np.arange(levels))
+    found[0] = 1
+    return np.asarray(found / np.sqrt((found**2).sum(axis=1, keepdims=True)))
 
 
 def consistent_tables(*releases: Release) -> ConsistentTables:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import groupby, product
 from math import log, log2, sqrt
 
 import numpy as np
@@ -338,8 +338,7 @@ class BlockLaplace(BlockNoise):
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw each block until it is kept."""
-        drawn = [drawn_blocks(rows, size, self._draw(bits), self._keep(bits)) for size in self.sizes]
-        return np.concatenate(drawn, axis=1)
+        return np.concatenate(like_blocks(rows, self.sizes, self._draw(bits), self._keep(bits)), axis=1)
 
     def _draw(self, bits: RandomBits) -> Draw:
         return lambda count: any_laplace(self.inner, count, bits)
@@ -405,8 +404,8 @@ class ZeroSumBlocks(BlockNoise):
 
         found, late = np.zeros((rows, self.length), dtype=np.int64), rows
         while late:
-            tries = int(min(2 * late / self._balanced_share + 8, 2e6 / self.length + 1))
-            blocks = [drawn_blocks(tries, size, draw, keep) for size in free]
+            tries = int(min(late / (2 * self._balanced_share) + 1, 2e6 / self.length + 1))  # few are drawn in vain
+            blocks = like_blocks(tries, free, draw, keep)
             total = -sum((middle.sum(axis=1) for middle in blocks), np.zeros(tries, dtype=np.int64))
             rest = draw(tries * (last - 1)).reshape(tries, last - 1)
             balance = total - rest.sum(axis=1)
@@ -490,6 +489,18 @@ def kept_share(outer: float, inner: float, size: int) -> float:
     """Return the share of proposed blocks that are kept."""
     outer, inner = not_too_small(outer, inner)
     return float(np.exp(free_logs(outer, inner, size) + size * log(np.tanh(inner / 2))))
+
+
+def like_blocks(rows: int, sizes: Sequence[int], draw: Draw, keep: Keep) -> list[Counts]:
+    """Draw blocks of these sizes, one row of each for every row; blocks that follow one another and are alike together.
+
+    All of them are independent, so it does not matter which row and which block an accepted one becomes.
+    """
+    found = []
+    for size, run in groupby(sizes):
+        number = len(list(run))
+        found.append(drawn_blocks(rows * number, size, draw, keep).reshape(rows, number * size))
+    return found
 
 
 def drawn_blocks(rows: int, size: int, draw: Draw, keep: Keep) -> Counts:

@@ -29,7 +29,7 @@ from math import ceil, prod, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet._core.arrays import Counts, Floats, NumbersT
+from discreet._core.arrays import Counts, Floats, NumbersT, different_rows
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet._core.fields import Checked, Number, Whole, computed, converted, frozen
@@ -241,17 +241,17 @@ class ChosenPlaces(Sized[NumberQuantiles]):
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw all steps for each row of simulated counts; secret statistics must go through `publish`."""
         rows = self._checked(counts)
-        drawn = [self._drawn(row, bits) for row in rows.reshape(-1, rows.shape[-1])]
-        return np.array(drawn).reshape(*rows.shape[:-1], -1)
-
-    def _drawn(self, row: Counts, bits: RandomBits) -> Counts:
-        below = self._below(row)
-        output = np.concatenate([choice.sample(bits) for choice in self._choices(below)])
+        below = [self._below(row) for row in rows.reshape(-1, rows.shape[-1])]
+        outputs = np.array([np.concatenate([choice.sample(bits) for choice in self._choices(own)]) for own in below])
         for index, noise in enumerate(self.noises):
-            padded = np.pad(output, (0, self.space.length - len(output)))
-            table = self._counted(below, self.all_edges(padded)[index])
-            output = np.concatenate([output, table + noise.sample(1, bits).ravel()])
-        return output
+            edges = self.all_edges(self._padded(outputs))[index]
+            tables = np.array([self._counted(own, places) for own, places in zip(below, edges, strict=True)])
+            outputs = np.concatenate([outputs, tables + noise.sample(len(outputs), bits)], axis=1)
+        return outputs.reshape(*rows.shape[:-1], -1)
+
+    def _padded(self, outputs: Counts) -> Counts:
+        """Return outputs of the first steps with zeros for those that are still to come."""
+        return np.pad(outputs, [(0, 0)] * (outputs.ndim - 1) + [(0, self.space.length - outputs.shape[-1])])
 
     def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
         """Return log P(output | counts): of the choice in every group, and of all noise."""
@@ -294,8 +294,7 @@ class ChosenPlaces(Sized[NumberQuantiles]):
         nearest = [np.searchsorted(choice.below[1:], choice.ranks) for choice in self._choices(below)]
         output = np.clip(np.concatenate(nearest), 0, self.model.places - 1)
         for index in range(len(self.noises)):
-            padded = np.pad(output, (0, self.space.length - len(output)))
-            output = np.concatenate([output, self._counted(below, self.all_edges(padded)[index])])
+            output = np.concatenate([output, self._counted(below, self.all_edges(self._padded(output))[index])])
         return output
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
@@ -313,7 +312,7 @@ class ChosenPlaces(Sized[NumberQuantiles]):
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all places, each with the tables that are likely between the edges that follow, for any data set."""
-        rows = np.unique(np.asarray(counts).reshape(-1, self.model.length), axis=0)
+        rows = different_rows(np.asarray(counts).reshape(-1, self.model.length))
         for decay in np.geomspace(_REACH, 0.5, 40):
             reaches = [int(decay / float(noise.rates[0])) for noise in self.noises]
             sizes = [float(2 * reach + 1) ** (cells - 1) for reach, cells in zip(reaches, self._cells, strict=True)]
@@ -332,11 +331,10 @@ class ChosenPlaces(Sized[NumberQuantiles]):
             near = np.column_stack([free, -free.sum(axis=1)])
             if len(found) * len(rows) * len(near) > _MOST_LISTED * most:
                 return None
-            padded = np.pad(found, ((0, 0), (0, self.space.length - found.shape[1])))
-            edges = self.all_edges(padded)[index]
+            edges = self.all_edges(self._padded(found))[index]
             tables = np.stack([self._counted(self._below(row), edges) for row in rows], axis=1)
             together = (tables[:, :, None] + near).reshape(len(found), -1, cells)
-            kept = [np.unique(own, axis=0) for own in together]
+            kept = [different_rows(own) for own in together]
             found = np.concatenate([np.repeat(found, [len(own) for own in kept], axis=0), np.concatenate(kept)], axis=1)
             if len(found) > most:
                 return None

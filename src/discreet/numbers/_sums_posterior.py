@@ -151,7 +151,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         quantiles = self.solution.quantiles(level)
         for index in range(len(self.model.groups)):
             mean = self.solution.record_mean(index, quantiles)
-            yield mean, self.solution.population_mean(index, level, mean)
+            population = self.solution.population_mean(index, level, mean)
+            yield self.solution.guessed(index, mean), self.solution.guessed(index, population)
 
     def _pair(
         self, ask: str, index: int, records: Ratio, population: Ratio, level: float, share: float | None = None

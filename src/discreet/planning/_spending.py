@@ -1,12 +1,15 @@
 """What a ledger's charges cost together, by every rule: the one that is enforced and, for information, the others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.ledger import Entry, Ledger, paid, read_as
-from discreet.mechanism import Mechanism
 from discreet.privacy import Budget, Concentrated, Guarantee, PrivacyLoss, Totals, compose, zcdp_epsilon
-from discreet.release import read_mechanism
+
+if TYPE_CHECKING:
+    from discreet.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ def ledger_totals(ledger: Ledger) -> Totals:
     """
     charges = [entry for entry in ledger.entries() if entry.kind == "charge"]
     delta, spent = ledger.declared_limit.delta, ledger.spent
-    found = compose([part for charge in charges for part in _parts(charge)], delta)
+    parts = _charged_alone if isinstance(spent, Budget) and not delta else _parts
+    found = compose([part for charge in charges for part in parts(charge)], delta)
     if isinstance(spent, Concentrated):
         return replace(found, rho=spent.rho, zcdp=zcdp_epsilon(spent.rho, delta * Fraction(9, 10)))
     if isinstance(spent, Budget):
@@ -54,9 +58,15 @@ def ledger_totals(ledger: Ledger) -> Totals:
     return found  # under a metric: what the same releases cost for any change whatever
 
 
-def _parts(charge: Entry) -> list[Mechanism] | list[_Charged]:
+def _parts(charge: Entry) -> "Sequence[Mechanism | _Charged]":
     """Return the mechanisms behind a charge if it was made for single records, else the charge itself."""
-    mechanisms = [read_mechanism(document) for _, document in paid(charge.body)]
-    charged = _Charged(read_as(Budget, charge.body["guarantee"]), read_as(Concentrated, charge.body["rho"]))
-    alone = sum((mechanism.rho for mechanism in mechanisms), Fraction(0)) == charged.rho
-    return mechanisms if alone else [charged]
+    from discreet.release import read_mechanism  # loads what was charged for
+
+    mechanisms, charged = [read_mechanism(document) for _, document in paid(charge.body)], _charged_alone(charge)
+    alone = sum((mechanism.rho for mechanism in mechanisms), Fraction(0)) == charged[0].rho
+    return mechanisms if alone else charged
+
+
+def _charged_alone(charge: Entry) -> list[_Charged]:
+    """Return the charge itself: with no delta left, no rule looks at the losses of what it paid for."""
+    return [_Charged(read_as(Budget, charge.body["guarantee"]), read_as(Concentrated, charge.body["rho"]))]

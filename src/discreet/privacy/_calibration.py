@@ -10,8 +10,6 @@ from fractions import Fraction
 from math import exp, floor, log, log10, sqrt
 from typing import TypeVar
 
-from scipy.special import log_ndtr, ndtr
-
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import rounded_up
 from discreet.mathematics import root
@@ -103,6 +101,8 @@ def continuous_variance(epsilon: float, delta: float, largest: float) -> float:
 
     delta = Phi(a/2 - e/a) - e^e Phi(-a/2 - e/a), a^2 = 2/v.
     """
+    from scipy.special import log_ndtr, ndtr  # whoever adds up epsilons needs none of it
+
     low, high = 1e-8, largest
     for _ in range(_HALVINGS):
         middle = sqrt(low * high)

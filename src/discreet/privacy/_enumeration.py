@@ -13,7 +13,7 @@ from math import comb, prod
 
 import numpy as np
 
-from discreet._core.arrays import Counts, Floats
+from discreet._core.arrays import Counts, Floats, different_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
     rows = len(contributions)
     complete = number_of_pairs(rows, size, most) <= most
     others = _sums(contributions, size - 1) if complete else _alike(contributions, size - 1, most)
-    tables = np.unique((others[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)
+    tables = different_rows((others[:, None] + contributions).reshape(-1, contributions.shape[1]))
     index = {row.tobytes(): number for number, row in enumerate(tables)}
     first, second = np.triu_indices(rows, 1)
     numbers = np.array([[index[row.tobytes()] for row in other + contributions] for other in others])
     pairs = np.sort(np.stack([numbers[:, first], numbers[:, second]], axis=-1).reshape(-1, 2), axis=1)
-    return DataSets(tables, np.unique(pairs, axis=0), complete)
+    return DataSets(tables, different_rows(pairs), complete)
 
 
 def with_one_more(contributions: Counts, most_records: int, most: int) -> DataSets:
@@ -74,7 +74,7 @@ def _sums(contributions: Counts, records: int) -> Counts:
     """Return all different sums of this many rows."""
     found = np.zeros((1, contributions.shape[1]), dtype=np.int64)
     for _ in range(records):
-        found = np.unique((found[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)
+        found = different_rows((found[:, None] + contributions).reshape(-1, contributions.shape[1]))
     return found
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, pairwise
-from math import expm1, fsum, gcd, inf, lcm, nextafter
+from itertools import chain, pairwise, product
+from math import expm1, fsum, gcd, inf, lcm, nextafter, prod
 
 import numpy as np
 from flint import arb, arb_poly, ctx
@@ -199,6 +199,7 @@ Atoms = Sequence[tuple[Fraction, arb]]
 
 _PRECISION = 192
 _BETWEEN = 32  # points between two values where another loss takes the lead
+_FEW = 2**12  # sums that are listed one by one
 _LONGEST = 2**16  # different values of a sum; beyond, values are rounded up to a coarser lattice
 
 
@@ -233,16 +234,41 @@ def added(parts: Sequence[tuple[Atoms, int]], beyond: float = 0.0) -> PrivacyLos
     longest = (max(gap for gap, _ in each) * times for each, (_, times) in zip(gaps, used, strict=True))
     length = sum(longest, Fraction(0))
     unit = max(unit, length / _LONGEST)
+    lattice = [
+        ([(int(gap / unit), chance) for gap, chance in each], n) for each, (_, n) in zip(gaps, used, strict=True)
+    ]
     with ctx.workprec(_PRECISION):
-        product = arb_poly([1])
-        for each, (_, times) in zip(gaps, used, strict=True):
-            coefficients = [arb(0)] * (int(max(gap for gap, _ in each) / unit) + 1)
-            for gap, chance in each:
-                coefficients[int(gap / unit)] += chance
-            product *= arb_poly(coefficients) ** times
+        sums = prod(len(each) ** times for each, times in lattice)
+        found = sums_one_by_one(lattice) if sums <= _FEW else sums_by_products(lattice)
         top = sum((high * times for high, (_, times) in zip(tops, used, strict=True)), Fraction(0))
-        found = [(top - index * unit, chance) for index, chance in enumerate(product.coeffs()) if not chance.is_zero()]
-        return stated(found[::-1], beyond)
+        return stated([(top - place * unit, chance) for place, chance in sorted(found.items(), reverse=True)], beyond)
+
+
+Lattice = Sequence[tuple[list[tuple[int, arb]], int]]
+"""Parts on a lattice: whole places with their probabilities, and how often each part is repeated."""
+
+
+def sums_one_by_one(parts: Lattice) -> dict[int, arb]:
+    """Return the distribution of the sum of independent parts, one sum after the other: for few sums, far apart."""
+    found = {0: arb(1)}
+    for each, times in parts:
+        for _ in range(times):
+            longer: dict[int, arb] = {}
+            for (place, own), (step, chance) in product(found.items(), each):
+                longer[place + step] = longer.get(place + step, arb(0)) + own * chance
+            found = longer
+    return {place: chance for place, chance in found.items() if not chance.is_zero()}
+
+
+def sums_by_products(parts: Lattice) -> dict[int, arb]:
+    """Return the same by products of polynomials, whose coefficients fill the lattice."""
+    whole = arb_poly([1])
+    for each, times in parts:
+        coefficients = [arb(0)] * (max(place for place, _ in each) + 1)
+        for place, chance in each:
+            coefficients[place] += chance
+        whole *= arb_poly(coefficients) ** times
+    return {place: chance for place, chance in enumerate(whole.coeffs()) if not chance.is_zero()}
 
 
 def _common_unit(numbers: Sequence[Fraction]) -> Fraction:
