@@ -39,7 +39,10 @@ from discreet.mechanism import Mechanism, Plan
 from discreet.networks import CubeCounts, EquivalentSize, FamilyHistograms, Network, read_bif
 from discreet.noise.randomness import SeededBits, SystemBits
 from discreet.numbers import (
+    BlockTable,
+    CubeSums,
     GeometricSums,
+    LaplaceSums,
     NumberQuantiles,
     NumberSums,
     NumberTable,
@@ -64,6 +67,7 @@ from discreet.verification import audit, verify
 __all__ = [
     "Accountant",
     "BallMoments",
+    "BlockTable",
     "Budget",
     "BudgetError",
     "Categories",
@@ -73,6 +77,7 @@ __all__ = [
     "ConeMoments",
     "ConvergenceWarning",
     "CubeCounts",
+    "CubeSums",
     "DeclarationError",
     "DiscreetError",
     "DocumentError",
@@ -82,6 +87,7 @@ __all__ = [
     "GeometricHistogram",
     "GeometricSums",
     "Guarantee",
+    "LaplaceSums",
     "LaplaceTable",
     "Ledger",
     "LedgerError",

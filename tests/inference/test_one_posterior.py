@@ -43,6 +43,10 @@ def numbers(model: Any, kind: Any, epsilon: Any = 2) -> Any:
     return released(kind(model, 1200, epsilon), model.rehearse(RECORDS))
 
 
+def secret_numbers(model: Any, kind: Any) -> Any:
+    return released(kind(model, 2), model.rehearse(RECORDS))
+
+
 def table() -> Any:
     return dc.infer(released(dc.GeometricHistogram(SMOKING, 500, 1), [300, 120, 80]))
 
@@ -105,6 +109,21 @@ def chosen_by_group() -> Any:
     return dc.infer(numbers(model, dc.numbers.ChosenTable))
 
 
+def secret_means() -> Any:
+    model = dc.NumberSums("pay", (0, 100), asks=("mean", "variance"), by=REGION)
+    return dc.infer(secret_numbers(model, dc.CubeSums))
+
+
+def secret_weighted() -> Any:
+    model = dc.WeightedSums("pay", (0, 100), asks=("mean", "sum"), weights=dc.Weights("weight", 2, "fixed by design"))
+    return dc.infer(secret_numbers(model, dc.LaplaceSums))
+
+
+def secret_quantiles() -> Any:
+    model = dc.NumberTable("pay", (0, 100), 20, asks=("quantiles", "distribution"), quantiles=("0.5",), by=REGION)
+    return dc.infer(secret_numbers(model, dc.BlockTable))
+
+
 def secret_number() -> Any:
     model = dc.Categories("smoking", levels=("never", "former", "current"), outside="never", prior=1)
     return dc.infer(dc.simulate(dc.tables.LaplaceTable(model, 1), [60, 25, 15], dc.SeededBits(3)))
@@ -115,6 +134,20 @@ HERE = "these records"
 EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
     "a table": (table, ["never", "former", "current"]),
     "a table of a secret number of records": (secret_number, ["never", "former", "current"]),
+    "means of a secret number of records": (
+        secret_means,
+        [
+            key
+            for level in ("West", "East")
+            for name in ("mean", "variance")
+            for key in ((name, level, HERE), (name, level))
+        ],
+    ),
+    "weighted sums of a secret number of records": (
+        secret_weighted,
+        [key for name in ("mean", "sum") for key in ((name, HERE), name)],
+    ),
+    "medians of a secret number of records": (secret_quantiles, None),
     "a crossed table": (crossed, [*WARDS]),
     "a margin": (lambda: crossed().margin("ward"), ["A", "B", "C"]),
     "pooled rates": (lambda: crossed().pooled("fall=yes", "ward"), ["A", "B", "C"]),
