@@ -66,6 +66,7 @@ ACCEPTED: dict[str, tuple[int, ...]] = {
     "ContrastGaussians": ANY_GRAPH,
     "CubeCounts": (3, 4),
     "CubeSums": (17, 18, 23),
+    "CubeTables": (3, 4),
     "DiscreteGaussianCounts": ANY_TABLE,
     "DiscreteGaussianHistogram": ANY_TABLE,
     "DiscreteLaplaceCounts": ANY_TABLE,

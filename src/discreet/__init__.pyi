@@ -36,7 +36,7 @@ from discreet.draws import PosteriorSampling
 from discreet.inference import infer
 from discreet.ledger import Ledger
 from discreet.mechanism import Mechanism, Plan
-from discreet.networks import CubeCounts, EquivalentSize, FamilyHistograms, Network, read_bif
+from discreet.networks import CubeCounts, CubeTables, EquivalentSize, FamilyHistograms, Network, read_bif
 from discreet.noise.randomness import SeededBits, SystemBits
 from discreet.numbers import (
     BlockTable,
@@ -78,6 +78,7 @@ __all__ = [
     "ConvergenceWarning",
     "CubeCounts",
     "CubeSums",
+    "CubeTables",
     "DeclarationError",
     "DiscreetError",
     "DocumentError",

@@ -156,6 +156,7 @@ TABLE: dict[str, list[Setting]] = {
         of_secret_number(COIN, 3, 94, total="1/3"),
     ],
     "CubeSums": [of_secret_number(SUMS, 4, 98), of_secret_number(GAPPED, 16, 99)],
+    "CubeTables": [of_secret_number(ROOTS, 2, 104), of_secret_number(ARROW, 8, 105)],
     "LaplaceSums": [of_secret_number(SUMS, 16, 100, squares="1/2")],
     "BlockTable": [
         of_secret_number(TWO_CELLS, 2, 102, blocks=2),

@@ -124,6 +124,15 @@ def secret_quantiles() -> Any:
     return dc.infer(secret_numbers(model, dc.BlockTable))
 
 
+def secret_network() -> Any:
+    levels = dict.fromkeys(("ill", "smoker"), YES_NO)
+    model = dc.Network.naive_bayes("ill", ["smoker"], levels, outside="no", prior=1)
+    generator = np.random.default_rng(4)
+    data = {name: [YES_NO[int(each)] for each in generator.random(300) < 0.4] for name in levels}
+    counts = model.statistics(data).open_for_publishing()
+    return dc.infer(dc.simulate(dc.CubeTables(model, 1), counts, dc.SeededBits(4)))
+
+
 def secret_number() -> Any:
     model = dc.Categories("smoking", levels=("never", "former", "current"), outside="never", prior=1)
     return dc.infer(dc.simulate(dc.tables.LaplaceTable(model, 1), [60, 25, 15], dc.SeededBits(3)))
@@ -148,6 +157,10 @@ EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
         [key for name in ("mean", "sum") for key in ((name, HERE), name)],
     ),
     "medians of a secret number of records": (secret_quantiles, None),
+    "naive Bayes of a secret number of records": (
+        secret_network,
+        ["ill=no", "ill=yes", *(f"smoker={smoker} | ill={ill}" for ill in YES_NO for smoker in YES_NO)],
+    ),
     "a crossed table": (crossed, [*WARDS]),
     "a margin": (lambda: crossed().margin("ward"), ["A", "B", "C"]),
     "pooled rates": (lambda: crossed().pooled("fall=yes", "ward"), ["A", "B", "C"]),

@@ -233,6 +233,10 @@ CASES: dict[str, list[Case]] = {
         Case(of_secret_number(GAPPED, 16), OF_SUMS, box((-2, 6), (-6, 6), (-6, 6), (-2, 6)), 1e-6),
         Case(of_secret_number(SECRET_TOTALS, 6), OF_PERSONS, box((-9, 13), (-13, 13), (-13, 13)), 1e-6),
     ],
+    "CubeTables": [
+        Case(of_secret_number(ROOTS, 3), OF_TWO, box((-10, 12), (-12, 12), (-12, 12)), 1e-8),
+        Case(of_secret_number(ARROW, 10), OF_TWO, beside(*[box((-3, 5), (-5, 5))] * 2), 1e-8),
+    ],
     "LaplaceSums": [
         Case(of_secret_number(FILLED, 16, squares="1/2"), OF_SUMS, box(*[(-5, 9)] * 4), 1e-5),
         Case(of_secret_number(SECRET_ROWS, 8), OF_PERSONS, 1, 1.0),
@@ -406,7 +410,8 @@ class Listed:
 
     def _statistics(self, chosen: Sequence[int]) -> Counts:
         if not chosen:  # nobody; what a table without rows counts is tested for every source
-            return np.zeros(len(self.mechanism.model.cells), dtype=np.int64)
+            cells = self.mechanism.model.cells
+            return np.zeros(cells if isinstance(cells, int) else len(cells), dtype=np.int64)
         return statistics_of(self.mechanism.model, self._rows(chosen))
 
     def _rows(self, chosen: Sequence[int]) -> list[Mapping[str, Any]]:

@@ -84,7 +84,7 @@ def test_neighbours_are_declared_in_these_words(tmp_path: Path, words: str) -> N
             'model = "number"\ncolumn = "age"\nask = "mean"\nmechanism = "MetricSums"',
             "takes the number of records as public",
         ),
-        ('columns = ["ward"]', 'model = "network"\nedges = ["ward"]', "cannot be asked with neighbours"),
+        ('columns = ["ward"]', 'model = "network"\nedges = ["ward"]', "has 3 levels"),
         ('epsilon = "2"', 'epsilon_per_unit = "2"', "at no stated distance"),
     ],
 )
@@ -190,6 +190,46 @@ def test_the_whole_road_of_numbers(tmp_path: Path, name: str, mechanism: type) -
     page = run("infer", str(tmp_path / f"{name}.release.json"), "--html", str(tmp_path / "p.html"))
     assert page.exit_code == 0, page.output
     assert "secret" in (tmp_path / "p.html").read_text("utf-8")
+
+
+NETWORK = """
+[columns.fell]
+levels = ["no", "yes"]
+outside = "no"
+[columns.frail]
+levels = ["no", "yes"]
+outside = "no"
+[questions.falls]
+model = "naive-bayes"
+target = "fell"
+features = ["frail"]
+epsilon = "1"
+"""
+
+
+def test_the_whole_road_of_naive_bayes(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY.split("[questions")[0] + NETWORK, "utf-8")
+    rows = "".join(f"{('no', 'yes')[n % 3 == 0]},{('no', 'yes')[n % 5 < 2]}\n" for n in range(200))
+    (tmp_path / "d.csv").write_text(f"fell,frail\n{rows}", "utf-8")
+    study = dc.Study(tmp_path / "s.toml")
+    assert study.question("falls").mechanism == dc.CubeTables(study.question("falls").model, 1)
+    assert study.plan("falls", studies=2).size == 300
+    release = study.publish("falls")
+    assert study.publish("falls") == release
+    assert "what your record says: epsilon 2" in str(dc.verify(release, ledger=study.ledger()))
+    posterior = study.infer("falls")
+    low, high = posterior.number_of_records.interval(0.99999)
+    assert low <= 200 <= high
+    assert "How many records there are is secret too" in statement(release, posterior)
+    found = json.loads(run("infer", str(tmp_path / "falls.release.json"), "--json").output)
+    assert found["size"] is None
+    assert found["number_of_records"]["low"] > 100
+    refused = run("criticise", str(tmp_path / "falls.release.json"))
+    assert refused.exit_code != 0
+    assert "cannot be criticised" in refused.output
+    predicted = tmp_path / "new.csv"
+    predicted.write_text("frail\nyes\nno\n", "utf-8")
+    assert run("predict", str(tmp_path / "falls.release.json"), str(predicted)).exit_code == 0
 
 
 PERSONS = """

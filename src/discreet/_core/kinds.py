@@ -13,6 +13,7 @@ KINDS: dict[str, dict[str, str]] = {
         "ContrastGaussians": "discreet.networks._contrast_gaussians",
         "CubeCounts": "discreet.networks._cube_counts",
         "CubeSums": "discreet.numbers._secret_size_mechanisms",
+        "CubeTables": "discreet.networks._secret_size_mechanisms",
         "DiscreteGaussianCounts": "discreet.tables._mechanisms",
         "DiscreteGaussianHistogram": "discreet.tables._mechanisms",
         "DiscreteLaplaceCounts": "discreet.tables._mechanisms",
@@ -87,6 +88,7 @@ KINDS: dict[str, dict[str, str]] = {
 """The module of each kind that a document may name."""
 
 POSTERIORS: dict[str, str] = {
+    "discreet.networks._secret_size.SecretNumberNetworkSolution": "discreet.networks._secret_size",
     "discreet.networks._solution.NetworkSolution": "discreet.networks._posterior",
     "discreet.numbers._quantiles_inference.NumberQuantilesSolution": "discreet.numbers._quantiles_posterior",
     "discreet.numbers._secret_size_sums.SecretNumberSumsSolution": "discreet.numbers._secret_size_sums",

@@ -39,6 +39,7 @@ from discreet.inference._known_sum import MOST_WAVES as MOST_WAVES
 from discreet.inference._known_sum import Beside as Beside
 from discreet.inference._known_sum import KnownSum as KnownSum
 from discreet.inference._known_sum import TotalDistribution as TotalDistribution
+from discreet.inference._known_sum import drawn_steps as drawn_steps
 from discreet.inference._latent_counts import LOST as LOST
 from discreet.inference._latent_counts import SPARE as SPARE
 from discreet.inference._latent_counts import CellWeights as CellWeights

@@ -13,6 +13,7 @@ SOLVERS: dict[str, tuple[str, ...]] = {
     "discreet.networks._model.Network": (
         "discreet.networks._naive_bayes.NaiveBayesSolver",
         "discreet.networks._cube.CubeSolver",
+        "discreet.networks._secret_size.SecretCubeSolver",
         "discreet.networks._shared_radius.SharedRadiusSolver",
         "discreet.networks._binary_trees.BinaryTreesSolver",
         "discreet.networks._trees.TreesSolver",
