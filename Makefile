@@ -96,6 +96,7 @@ peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/number_peers.py
+	$(BIN)/python benchmarks/secret_size_peers.py
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
 	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
 

@@ -77,6 +77,8 @@ _OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
 _NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
 _BULK = "coefficient of the bulk: skewed features, n = 10,000, epsilon 1"
 _SECRET = "8 wards x 3, n epsilon = 50"
+_INCOMES, _IN_CELLS = "incomes in two groups, n epsilon = 50", "incomes in 32 cells, n epsilon = 50"
+_NAIVE = "naive Bayes, rare class, n epsilon = 50"
 _POPULATION = "difference, population"
 MEASURED = {
     "CategoriesPosterior.difference": f"difference: {_WARDS}",
@@ -91,6 +93,17 @@ MEASURED = {
     "NumberTablePosterior.difference": f"{_POPULATION}: medians of a table, n = 600, epsilon 1",
     "PooledRates.difference": "difference of pooled rates: three wards x fall, n = 1,000, epsilon 1",
     "RegressionPosterior.difference": "difference of slopes: two exponential features, n = 2,000, epsilon 1",
+    "SecretNumberNetworkPosterior.difference": f"{NONE}; of the same draws as that of other networks",
+    "SecretNumberSumsPosterior.difference": f"{NONE}; of the same draws as that of other sums",
+    "SecretNumberTablePosterior.difference": f"{NONE}; of the same draws as that of other tables",
+    "SecretNumberWeightedPosterior.difference": f"{NONE}; of the same draws as that of other sums",
+    "SecretNumberNetworkPosterior: rows": f"feature in the rare class: {_NAIVE}",
+    "SecretNumberNetworkPosterior.number_of_records": f"number of records, naive Bayes: {_NAIVE}",
+    "SecretNumberSumsPosterior: rows": f"mean of a group, records: {_INCOMES}",
+    "SecretNumberSumsPosterior.number_of_records": f"number of records, sums: {_INCOMES}",
+    "SecretNumberTablePosterior: rows": f"median, records: {_IN_CELLS}",
+    "SecretNumberTablePosterior.number_of_records": f"number of records, a table of numbers: {_IN_CELLS}",
+    "SecretNumberWeightedPosterior: rows": "mean per row, persons: rows of persons, n epsilon = 50",
     "SecretSizePosterior.difference": ("difference of cells, secret number: three wards x fall, about 500, epsilon 1"),
     "WeightedRegressionPosterior.difference": (
         "coefficient of the bulk, difference: slopes of skewed features, n = 10,000, epsilon 1"

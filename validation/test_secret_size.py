@@ -1,10 +1,12 @@
 """How often intervals hold fixed, skewed truths where the number of records is secret: shares, counts, that number.
 
 As in `test_skewed_truths`, no prior made these truths: two cells, a Zipf table of ten, and a crossed one of 24 with a
-noisy number of records of its own, with n epsilon = 5, 50 and 500, through Laplace and through Gaussian noise. The
-number of records is fixed and told to nobody. Where there are more than two cells, what is looked at is what intervals
-are read from, each question's own noisy sums; the means beside them, which are read together, are not. `make validate`
-asks for few releases of each setting, `make validate-full` for many; docs/calibration.md shows them.
+noisy number of records of its own, with n epsilon = 5, 50 and 500, through Laplace and through Gaussian noise; means,
+sums and variances of incomes in two groups, weighted means and means of persons' rows, quantiles and shares of a
+distribution, and a naive Bayes network with a rare class. The number of records is fixed and told to nobody. Where
+there are more than two cells, what is looked at is what intervals are read from, each question's own noisy sums; the
+means beside them, which are read together, are not. `make validate` asks for few releases of each setting, `make
+validate-full` for many; docs/calibration.md shows them.
 """
 
 from collections.abc import Callable, Iterator
@@ -114,8 +116,110 @@ def groups(size: int, epsilon: str, made: Made = LaplaceTable) -> Callable[..., 
     return asked
 
 
+INCOMES = np.clip(np.exp(10.4 + 0.7 * np.random.default_rng(26_116_000).standard_normal(400_000)), 0, 200_000)
+"""The population: what is asked of it is known from all of it."""
+REGION = dc.Column("region", ("West", "East"), outside="West")
+
+
+def nth_row(posterior: Any, row: int) -> Callable[[float], tuple[float, float]]:
+    return lambda level: (posterior.rows(level)[row].low, posterior.rows(level)[row].high)
+
+
+def incomes(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask about incomes in two groups, one of which has a fifth of the records."""
+    model = dc.NumberSums("pay", (0, 200_000), ("mean", "sum", "variance"), by=REGION)
+    mechanism, shares = dc.CubeSums(model, epsilon), (0.8, 0.2)
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        pay, east = generator.choice(INCOMES, size), generator.random(size) < shares[1]
+        region = np.where(east, "East", "West")
+        posterior: Any = dc.infer(released(mechanism, model.rehearse({"pay": pay, "region": region}), bits))
+        for index, own in enumerate((pay[~east], pay[east])):
+            mean = float(own.mean()) if len(own) else 0.0
+            variance = float(own.var()) if len(own) else 0.0
+            among = (mean, float(own.sum()), variance)
+            whole = (float(INCOMES.mean()), size * shares[index] * float(INCOMES.mean()), float(INCOMES.var()))
+            for place, ask in enumerate(("mean", "sum", "variance")):
+                row = 6 * index + 2 * place
+                if len(own) or ask == "sum":
+                    yield f"{ask} of a group, records", among[place], nth_row(posterior, row)
+                yield f"{ask} of a group, population", whole[place], nth_row(posterior, row + 1)
+        yield "number of records, sums", float(size), posterior.number_of_records.interval
+
+    return asked
+
+
+def by_rows(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask about the mean over all rows of persons, of whom each has one to five and counts with at most three."""
+    model = dc.WeightedSums("pay", (0, 200_000), ("mean",), rows=dc.numbers.PersonRows("id", None, 3))
+    mechanism, most = dc.LaplaceSums(model, epsilon), 3
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        rows = generator.integers(1, 6, size)
+        own = np.repeat(np.arange(size), rows)
+        pay = generator.choice(INCOMES, len(own)) * np.repeat(generator.uniform(0.5, 1, size), rows)
+        counts = model.rehearse({"pay": pay, "id": own.astype(str)})
+        posterior: Any = dc.infer(released(mechanism, counts, bits))
+        weights = np.repeat(1 / np.maximum(rows, most), rows)
+        yield "mean per row, persons", float(weights @ pay / weights.sum()), nth_row(posterior, 0)
+        yield "mean per row, population", 0.75 * float(INCOMES.mean()), nth_row(posterior, 1)
+        yield "number of persons", float(size), posterior.number_of_records.interval
+
+    return asked
+
+
+def distribution(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask about quantiles, and about the share below an edge, of incomes in 32 cells."""
+    model = dc.NumberTable(
+        "pay", (0, 200_000), 32, asks=("quantiles", "distribution", "mean"), quantiles=("0.5", "0.9"), missing=0
+    )
+    mechanism, edge = dc.BlockTable(model, epsilon), 50_000
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        pay = np.sort(generator.choice(INCOMES, size))
+        posterior: Any = dc.infer(released(mechanism, model.rehearse({"pay": pay}), bits))
+        for place, share in enumerate((0.5, 0.9)):
+            name = "median" if share == 0.5 else "90 % quantile"
+            yield f"{name}, records", float(pay[int(np.ceil(share * size)) - 1]), nth_row(posterior, 2 * place)
+            yield f"{name}, population", float(np.quantile(INCOMES, share)), nth_row(posterior, 2 * place + 1)
+        (row,) = (index for index, each in enumerate(posterior.rows()) if each.quantity.startswith(
+            "share of pay below 50,000 (these"))  # fmt: skip
+        yield "share below an edge, records", float((pay < edge).mean()), nth_row(posterior, row)
+        yield "share below an edge, population", float((edge > INCOMES).mean()), nth_row(posterior, row + 1)
+        yield "mean of a table, records", float(pay.mean()), nth_row(posterior, len(posterior.rows()) - 2)
+        yield "number of records, a table of numbers", float(size), posterior.number_of_records.interval
+
+    return asked
+
+
+RARE, YES = 0.15, np.array([[0.1, 0.3, 0.5, 0.2], [0.6, 0.4, 0.8, 0.25]])
+
+
+def naive_bayes(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask about a naive Bayes network with a rare class and four features."""
+    names = ("a", "b", "c", "d")
+    model = dc.Network.naive_bayes("y", names, dict.fromkeys(("y", *names), (0, 1)), outside=0)
+    mechanism = dc.CubeTables(model, epsilon)
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        rare = (generator.random(size) < RARE).astype(int)
+        features = (generator.random((size, 4)) < YES[rare]).astype(int)
+        data = {"y": rare.tolist(), **{name: features[:, index].tolist() for index, name in enumerate(names)}}
+        counts = model.statistics(data).open_for_publishing()  # made-up records
+        posterior: Any = dc.infer(released(mechanism, counts, bits))
+        rows = {row.quantity + row.given: index for index, row in enumerate(posterior.rows())}
+        yield "share of the rare class", RARE, nth_row(posterior, rows["y=1"])
+        for y in (0, 1):
+            word = "feature in the rare class" if y else "feature in the usual class"
+            for index, name in enumerate(names):
+                yield word, float(YES[y, index]), nth_row(posterior, rows[f"{name}=1y={y}"])
+        yield "number of records, naive Bayes", float(size), posterior.number_of_records.interval
+
+    return asked
+
+
 GAUSSIAN = partial(GaussianTable, delta="1e-6")
-BATCHES = repeats(1, 20)
+BATCHES, NUMBERS = repeats(1, 20), repeats(1, 12)
 SETTINGS = [
     *(
         Setting(f"two cells, n epsilon = {of}", 26_111_800 + of, two_cells(*known), BATCHES)
@@ -140,6 +244,22 @@ SETTINGS = [
     ),
     *(
         Setting(f"8 wards x 3, Gaussian, n epsilon = {of}", 26_115_800 + of, groups(*known, GAUSSIAN), repeats(1, 20))
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"incomes in two groups, n epsilon = {of}", 26_116_800 + of, incomes(*known), NUMBERS)
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"rows of persons, n epsilon = {of}", 26_117_800 + of, by_rows(*known), NUMBERS)
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"incomes in 32 cells, n epsilon = {of}", 26_118_800 + of, distribution(*known), NUMBERS)
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"naive Bayes, rare class, n epsilon = {of}", 26_119_800 + of, naive_bayes(*known), NUMBERS)
         for of, known in SIZES.items()
     ),
 ]

@@ -36,10 +36,13 @@ from discreet.draws import PosteriorSampling
 from discreet.inference import infer
 from discreet.ledger import Ledger
 from discreet.mechanism import Mechanism, Plan
-from discreet.networks import CubeCounts, EquivalentSize, FamilyHistograms, Network, read_bif
+from discreet.networks import CubeCounts, CubeTables, EquivalentSize, FamilyHistograms, Network, read_bif
 from discreet.noise.randomness import SeededBits, SystemBits
 from discreet.numbers import (
+    BlockTable,
+    CubeSums,
     GeometricSums,
+    LaplaceSums,
     NumberQuantiles,
     NumberSums,
     NumberTable,
@@ -64,6 +67,7 @@ from discreet.verification import audit, verify
 __all__ = [
     "Accountant",
     "BallMoments",
+    "BlockTable",
     "Budget",
     "BudgetError",
     "Categories",
@@ -73,6 +77,8 @@ __all__ = [
     "ConeMoments",
     "ConvergenceWarning",
     "CubeCounts",
+    "CubeSums",
+    "CubeTables",
     "DeclarationError",
     "DiscreetError",
     "DocumentError",
@@ -82,6 +88,7 @@ __all__ = [
     "GeometricHistogram",
     "GeometricSums",
     "Guarantee",
+    "LaplaceSums",
     "LaplaceTable",
     "Ledger",
     "LedgerError",

@@ -155,6 +155,14 @@ TABLE: dict[str, list[Setting]] = {
         of_secret_number(THREE, 2, 93),
         of_secret_number(COIN, 3, 94, total="1/3"),
     ],
+    "CubeSums": [of_secret_number(SUMS, 4, 98), of_secret_number(GAPPED, 16, 99)],
+    "CubeTables": [of_secret_number(ROOTS, 2, 104), of_secret_number(ARROW, 8, 105)],
+    "LaplaceSums": [of_secret_number(SUMS, 16, 100, squares="1/2")],
+    "BlockTable": [
+        of_secret_number(TWO_CELLS, 2, 102, blocks=2),
+        of_secret_number(FOUR_CELLS, 8, 101, blocks=2),
+        of_secret_number(GROUPED, 8, 103, blocks=1),
+    ],
     "GaussianTable": [
         of_secret_number(COIN, 1, 95, delta="0.01"),
         of_secret_number(THREE, 3, 96, delta="0.1"),

@@ -43,6 +43,10 @@ def numbers(model: Any, kind: Any, epsilon: Any = 2) -> Any:
     return released(kind(model, 1200, epsilon), model.rehearse(RECORDS))
 
 
+def secret_numbers(model: Any, kind: Any) -> Any:
+    return released(kind(model, 2), model.rehearse(RECORDS))
+
+
 def table() -> Any:
     return dc.infer(released(dc.GeometricHistogram(SMOKING, 500, 1), [300, 120, 80]))
 
@@ -112,6 +116,30 @@ def chosen_by_group() -> Any:
     return dc.infer(numbers(model, dc.numbers.ChosenTable))
 
 
+def secret_means() -> Any:
+    model = dc.NumberSums("pay", (0, 100), asks=("mean", "variance"), by=REGION)
+    return dc.infer(secret_numbers(model, dc.CubeSums))
+
+
+def secret_weighted() -> Any:
+    model = dc.WeightedSums("pay", (0, 100), asks=("mean", "sum"), weights=dc.Weights("weight", 2, "fixed by design"))
+    return dc.infer(secret_numbers(model, dc.LaplaceSums))
+
+
+def secret_quantiles() -> Any:
+    model = dc.NumberTable("pay", (0, 100), 20, asks=("quantiles", "distribution"), quantiles=("0.5",), by=REGION)
+    return dc.infer(secret_numbers(model, dc.BlockTable))
+
+
+def secret_network() -> Any:
+    levels = dict.fromkeys(("ill", "smoker"), YES_NO)
+    model = dc.Network.naive_bayes("ill", ["smoker"], levels, outside="no", prior=1)
+    generator = np.random.default_rng(4)
+    data = {name: [YES_NO[int(each)] for each in generator.random(300) < 0.4] for name in levels}
+    counts = model.statistics(data).open_for_publishing()
+    return dc.infer(dc.simulate(dc.CubeTables(model, 1), counts, dc.SeededBits(4)))
+
+
 def secret_number() -> Any:
     model = dc.Categories("smoking", levels=("never", "former", "current"), outside="never", prior=1)
     return dc.infer(dc.simulate(dc.tables.LaplaceTable(model, 1), [60, 25, 15], dc.SeededBits(3)))
@@ -122,6 +150,24 @@ HERE = "these records"
 EXAMPLES: dict[str, tuple[Callable[[], Any], list[Hashable] | None]] = {
     "a table": (table, ["never", "former", "current"]),
     "a table of a secret number of records": (secret_number, ["never", "former", "current"]),
+    "means of a secret number of records": (
+        secret_means,
+        [
+            key
+            for level in ("West", "East")
+            for name in ("mean", "variance")
+            for key in ((name, level, HERE), (name, level))
+        ],
+    ),
+    "weighted sums of a secret number of records": (
+        secret_weighted,
+        [key for name in ("mean", "sum") for key in ((name, HERE), name)],
+    ),
+    "medians of a secret number of records": (secret_quantiles, None),
+    "naive Bayes of a secret number of records": (
+        secret_network,
+        ["ill=no", "ill=yes", *(f"smoker={smoker} | ill={ill}" for ill in YES_NO for smoker in YES_NO)],
+    ),
     "a crossed table": (crossed, [*WARDS]),
     "a margin": (lambda: crossed().margin("ward"), ["A", "B", "C"]),
     "pooled rates": (lambda: crossed().pooled("fall=yes", "ward"), ["A", "B", "C"]),

@@ -142,6 +142,9 @@ def persons(*rows: Sequence[object], column: str = "x") -> list[Record]:
 TOTALS = NumberSums("x", (0, 2), missing=0, unit=2, persons=Persons("id", 2, "total", (0, 1)))
 LARGEST = NumberTable("x", (0, 3), 3, missing=0, persons=Persons("id", 2, "largest"))
 ROWS = WeightedSums("x", (0, 1), unit=2, rows=PersonRows("id", 2, 2))
+SECRET_ROWS = WeightedSums("x", (0, 1), unit=2, rows=PersonRows("id", None, 2))
+SECRET_TOTALS = NumberSums("x", (0, 2), missing=0, unit=2, persons=Persons("id", None, "total", (0, 1)))
+SECRET_LARGEST = NumberTable("x", (0, 3), 3, missing=0, persons=Persons("id", None, "largest"))
 WEIGHED = WeightedSums("x", (0, 1), missing=0, unit=2, weights=Weights("w", 2, "fixed by design"))
 OF_PERSONS = persons((), (0.0,), (1.0,), (1.0, 1.0), (9.0, 0.0, 9.0))
 
@@ -222,6 +225,26 @@ CASES: dict[str, list[Case]] = {
     "LaplaceTable": [
         Case(of_secret_number(COIN, "1.5"), OF_COIN, box((-16, 18), (-16, 18)), 1e-8),
         Case(of_secret_number(COIN, 4, total="1/2"), OF_COIN, box((-9, 11), (-9, 11), (-9, 11)), 1e-6),
+    ],
+    "CubeSums": [
+        Case(of_secret_number(FILLED, 8), OF_SUMS, box((-7, 11), (-11, 11), (-11, 11)), 1e-8),
+        Case(of_secret_number(BY_GROUP, 8), crossed(x=(0.0, 0.5, 1.0), g=("a", "b")),
+             beside(*[box((0, 4), (-4, 4), (-4, 4))] * 2), 1.0),
+        Case(of_secret_number(GAPPED, 16), OF_SUMS, box((-2, 6), (-6, 6), (-6, 6), (-2, 6)), 1e-6),
+        Case(of_secret_number(SECRET_TOTALS, 6), OF_PERSONS, box((-9, 13), (-13, 13), (-13, 13)), 1e-6),
+    ],
+    "CubeTables": [
+        Case(of_secret_number(ROOTS, 3), OF_TWO, box((-10, 12), (-12, 12), (-12, 12)), 1e-8),
+        Case(of_secret_number(ARROW, 10), OF_TWO, beside(*[box((-3, 5), (-5, 5))] * 2), 1e-8),
+    ],
+    "LaplaceSums": [
+        Case(of_secret_number(FILLED, 16, squares="1/2"), OF_SUMS, box(*[(-5, 9)] * 4), 1e-5),
+        Case(of_secret_number(SECRET_ROWS, 8), OF_PERSONS, 1, 1.0),
+    ],
+    "BlockTable": [
+        Case(of_secret_number(TABLE, 8, blocks=2), levels("x", 0, 1, 2, 3, 9, None), box(*[(-4, 6)] * 4), 1e-3),
+        Case(of_secret_number(SECRET_LARGEST, 5, blocks=2), OF_PERSONS, box(*[(-9, 11)] * 3), 1e-4),
+        Case(of_secret_number(GROUPED, 8, blocks=2), crossed(x=(0, 1, 2), g=("a", "b")), 1, 1.0),
     ],
     "GaussianTable": [
         Case(of_secret_number(COIN, 1, delta="0.01"), OF_COIN, box((-20, 22), (-20, 22))),
@@ -387,7 +410,8 @@ class Listed:
 
     def _statistics(self, chosen: Sequence[int]) -> Counts:
         if not chosen:  # nobody; what a table without rows counts is tested for every source
-            return np.zeros(len(self.mechanism.model.cells), dtype=np.int64)
+            cells = self.mechanism.model.cells
+            return np.zeros(cells if isinstance(cells, int) else len(cells), dtype=np.int64)
         return statistics_of(self.mechanism.model, self._rows(chosen))
 
     def _rows(self, chosen: Sequence[int]) -> list[Mapping[str, Any]]:

@@ -72,7 +72,7 @@ def one_by_one(data: Data, model: dc.NumberSums) -> list[tuple[Fraction | None, 
             total = sum(steps, Fraction(0))
             value = {"total": total, "largest": max(steps), "smallest": min(steps), "mean": total / len(steps)}[rule]
         found.append((value, groups.pop() if len(groups) == 1 else WARD.home))
-    return found + [(None, WARD.home if model.by else 0)] * (model.persons.size - len(found))
+    return found + [(None, WARD.home if model.by else 0)] * ((model.persons.size or 0) - len(found))
 
 
 def expected(data: Data, model: dc.NumberSums) -> list[int]:

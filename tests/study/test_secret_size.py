@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
+from discreet import BlockTable, CubeSums, LaplaceSums
 from discreet.cli import main
 from discreet.mechanism import both_promises
 from discreet.privacy import Adjacency
@@ -68,13 +69,22 @@ def test_neighbours_are_declared_in_these_words(tmp_path: Path, words: str) -> N
         ('neighbours = "add or remove"\nabout = 300', "", "data.size is missing"),
         ('neighbours = "add or remove"', "size = 200", "data.about is a guess"),
         ('"add or remove"', '"swap"', "data.neighbours must be"),
-        ("about = 300", 'about = 300\nunit_column = "id"', "data.unit_column puts the rows"),
+        ("about = 300", 'about = 300\nunit_column = "id"', "counts rows"),
         ('epsilon = "1"', 'epsilon = "1"\nmechanism = "GeometricHistogram"', "takes the number of records as public"),
         ('epsilon = "1"', 'epsilon = "1"\nmechanism = "PosteriorSampling"', "width of its draws"),
         ('epsilon = "1"', 'epsilon = "1"\nmechanism = "HellingerCalibrated"', "among its candidates"),
         ('epsilon = "1"', 'epsilon_per_unit = "1"', "at no stated distance"),
-        ('columns = ["ward"]', 'model = "number"\ncolumn = "age"\nask = ["mean"]', "cannot be asked with neighbours"),
-        ('columns = ["ward"]', 'model = "network"\nedges = ["ward"]', "cannot be asked with neighbours"),
+        (
+            'columns = ["ward"]',
+            'model = "number"\ncolumn = "age"\nask = "mean"\nmechanism = "GeometricSums"',
+            "takes the number of records as public",
+        ),
+        (
+            'columns = ["ward"]',
+            'model = "number"\ncolumn = "age"\nask = "mean"\nmechanism = "MetricSums"',
+            "takes the number of records as public",
+        ),
+        ('columns = ["ward"]', 'model = "network"\nedges = ["ward"]', "has 3 levels"),
         ('epsilon = "2"', 'epsilon_per_unit = "2"', "at no stated distance"),
     ],
 )
@@ -129,6 +139,157 @@ def test_the_commands_of_the_road(tmp_path: Path) -> None:
     assert found["size"] is None
     assert found["number_of_records"]["low"] <= found["number_of_records"]["mean"]
     assert "add or remove one record" in run("ledger", str(tmp_path / "l.db")).output
+
+
+NUMBERS = """
+[questions.pay]
+model = "number"
+column = "age"
+ask = ["mean", "sum", "variance"]
+by = "ward"
+epsilon = "1"
+[questions.west]
+model = "number"
+column = "age"
+ask = "mean"
+where = "ward = A"
+about = 75
+epsilon = "0.5"
+[questions.median]
+model = "number"
+column = "age"
+ask = ["quantiles", "distribution"]
+epsilon = "1"
+"""
+
+
+@pytest.mark.parametrize(("name", "mechanism"), [("pay", CubeSums), ("west", CubeSums), ("median", BlockTable)])
+def test_the_whole_road_of_numbers(tmp_path: Path, name: str, mechanism: type) -> None:
+    path = written(tmp_path, STUDY.replace('epsilon = "2"', 'epsilon = "9"', 1) + NUMBERS)
+    study = dc.Study(path)
+    question = study.question(name)
+    assert (type(question.mechanism), question.reason) == (mechanism, "the number of records is secret")
+    planned = study.plan(name, studies=3)
+    assert planned.size == (75 if name == "west" else 300)
+    assert run("rehearse", str(path), "--ask", name).exit_code == 0
+    release = study.publish(name)
+    assert study.publish(name) == release
+    ledger = study.ledger()
+    certificate = dc.verify(release, ledger=ledger)
+    assert "whether you are in the data: epsilon" in str(certificate)
+    posterior = study.infer(name)
+    low, high = posterior.number_of_records.interval(0.99999)
+    assert low <= (150 if name == "west" else 200) <= high
+    said = statement(release, posterior, certificate)
+    assert "How many records there are is secret too" in said
+    shown = run("infer", str(tmp_path / f"{name}.release.json"))
+    assert "about" in shown.output.splitlines()[0], shown.output
+    found = json.loads(run("infer", str(tmp_path / f"{name}.release.json"), "--json").output)
+    assert found["size"] is None
+    assert found["number_of_records"]["probability_of_none"] < 1e-6
+    page = run("infer", str(tmp_path / f"{name}.release.json"), "--html", str(tmp_path / "p.html"))
+    assert page.exit_code == 0, page.output
+    assert "secret" in (tmp_path / "p.html").read_text("utf-8")
+
+
+NETWORK = """
+[columns.fell]
+levels = ["no", "yes"]
+outside = "no"
+[columns.frail]
+levels = ["no", "yes"]
+outside = "no"
+[questions.falls]
+model = "naive-bayes"
+target = "fell"
+features = ["frail"]
+epsilon = "1"
+"""
+
+
+def test_the_whole_road_of_naive_bayes(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY.split("[questions")[0] + NETWORK, "utf-8")
+    rows = "".join(f"{('no', 'yes')[n % 3 == 0]},{('no', 'yes')[n % 5 < 2]}\n" for n in range(200))
+    (tmp_path / "d.csv").write_text(f"fell,frail\n{rows}", "utf-8")
+    study = dc.Study(tmp_path / "s.toml")
+    assert study.question("falls").mechanism == dc.CubeTables(study.question("falls").model, 1)
+    assert study.plan("falls", studies=2).size == 300
+    release = study.publish("falls")
+    assert study.publish("falls") == release
+    assert "what your record says: epsilon 2" in str(dc.verify(release, ledger=study.ledger()))
+    posterior = study.infer("falls")
+    low, high = posterior.number_of_records.interval(0.99999)
+    assert low <= 200 <= high
+    assert "How many records there are is secret too" in statement(release, posterior)
+    found = json.loads(run("infer", str(tmp_path / "falls.release.json"), "--json").output)
+    assert found["size"] is None
+    assert found["number_of_records"]["low"] > 100
+    refused = run("criticise", str(tmp_path / "falls.release.json"))
+    assert refused.exit_code != 0
+    assert "cannot be criticised" in refused.output
+    predicted = tmp_path / "new.csv"
+    predicted.write_text("frail\nyes\nno\n", "utf-8")
+    assert run("predict", str(tmp_path / "falls.release.json"), str(predicted)).exit_code == 0
+
+
+PERSONS = """
+[questions.pay]
+model = "number"
+column = "age"
+ask = ["mean", "sum"]
+by = "ward"
+per_person = "{rule}"
+epsilon = "2"
+"""
+
+
+@pytest.mark.parametrize("rule", ["largest", "rows"])
+def test_the_whole_road_of_persons(tmp_path: Path, rule: str) -> None:
+    more = "rows_per_person = 3\n" if rule == "rows" else ""
+    text = STUDY.replace("about = 300", 'about = 300\nunit_column = "id"').split("[questions")[0]
+    (tmp_path / "s.toml").write_text(text + PERSONS.format(rule=rule) + more, "utf-8")
+    rows = "".join(f"{n // 2 if n % 9 else ''},{'AB'[n % 4 < 2]},{n % 90}\n" for n in range(400))
+    (tmp_path / "d.csv").write_text(f"id,ward,age\n{rows}", "utf-8")
+    study = dc.Study(tmp_path / "s.toml")
+    assert type(study.question("pay").mechanism) is (LaplaceSums if rule == "rows" else CubeSums)
+    checked = run("check", str(study.path))
+    assert "45 values have no id and are left out" in checked.output.replace("\n", " "), checked.output
+    assert study.plan("pay", studies=3).size == 300
+    release = study.publish("pay")
+    assert release.unit.description == "one person"
+    assert "one person" in str(dc.verify(release, ledger=study.ledger()))
+    posterior = study.infer("pay")
+    low, high = posterior.number_of_records.interval(0.99999)
+    assert low <= 200 <= high
+    said = statement(release, posterior)
+    assert "How many persons there are is secret too" in said
+    assert "The number of persons is secret" in " ".join(posterior.remarks())
+
+
+def test_what_cannot_be_said_of_a_secret_number_of_persons_is_refused(tmp_path: Path) -> None:
+    text = STUDY.replace("about = 300", 'about = 300\nunit_column = "id"').split("[questions")[0]
+    some = PERSONS.format(rule="largest").replace('by = "ward"', 'where = "ward = A"')
+    with pytest.raises(dc.DeclarationError, match="decided by a record alone"):
+        dc.Study(written(tmp_path, text + some))
+    median = PERSONS.format(rule="largest").replace('["mean", "sum"]', '"quantiles"').replace('by = "ward"', "")
+    assert type(dc.Study(written(tmp_path, text + median)).question("pay").mechanism) is BlockTable
+    with pytest.raises(dc.DeclarationError, match="cells = 64"):
+        dc.Study(written(tmp_path, text.replace("about = 300", "") + median))
+    stated = dc.Study(written(tmp_path, text.replace("about = 300", "") + median + "cells = 8\n"))
+    assert stated.question("pay").model.count == 8
+
+
+@pytest.mark.parametrize("records", [0, 1])
+def test_nothing_but_the_output_tells_how_many_have_a_number(tmp_path: Path, records: int) -> None:
+    said = []
+    for count in (records, 3000):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        path = written(folder, STUDY.replace('epsilon = "2"', 'epsilon = "9"', 1) + NUMBERS, count)
+        found = [run("publish", str(path), "--ask", name) for name in ("pay", "west", "median")]
+        assert [each.exit_code for each in found] == [0, 0, 0], found
+        said.append([each.output.replace(str(folder), "") for each in found])
+    assert said[0] == said[1]
 
 
 def test_a_plan_without_a_guess_is_refused_and_publishing_is_not(tmp_path: Path) -> None:
@@ -189,6 +350,42 @@ def test_a_source_without_records_counts_nobody(tmp_path: Path, source: str) -> 
     assert not secret.open_for_publishing().any()
     release = dc.publish(LaplaceTable(ward, 1), secret, ledger, "nobody")
     assert np.abs(release.counts).max() < 60
+
+
+NOBODY: dict[str, Callable[[Path], Any]] = {
+    "csv": lambda folder: empty_file(folder, "e.csv"),
+    "lists": lambda _: {"age": [], "id": []},
+    "pandas": lambda _: pd.DataFrame({"age": [], "id": []}),
+    "pandas of objects": lambda _: pd.DataFrame(
+        {"age": pd.Series([], dtype=object), "id": pd.Series([], dtype=object)}
+    ),
+    "polars": lambda _: pl.DataFrame({"age": [], "id": []}),
+    "lazy polars": lambda _: pl.LazyFrame(
+        {"age": pl.Series([], dtype=pl.Float64), "id": pl.Series([], dtype=pl.Int64)}
+    ),
+    "arrow": lambda _: pa.table({"age": pa.array([], pa.float64()), "id": pa.array([], pa.string())}),
+    "arrow of nulls": lambda _: pa.table({"age": pa.array([], pa.null()), "id": pa.array([], pa.null())}),
+    "duckdb": lambda _: duckdb.sql("SELECT 1.5 AS age, 'a' AS id WHERE false"),
+}
+
+
+@pytest.mark.parametrize("source", NOBODY)
+@pytest.mark.parametrize("kind", ["sums", "table", "persons", "rows"])
+def test_a_source_without_records_has_no_sums(tmp_path: Path, source: str, kind: str) -> None:
+    name = "ward" if source == "csv" else "id"
+    model: Any = {
+        "sums": dc.NumberSums("age", (0, 100)),
+        "table": dc.NumberTable("age", (0, 100), 8),
+        "persons": dc.NumberSums("age", (0, 100), persons=dc.Persons(name, rule="largest")),
+        "rows": dc.WeightedSums("age", (0, 100), rows=dc.numbers.PersonRows(name, None, 3)),
+    }[kind]
+    mechanism = {"sums": CubeSums, "table": BlockTable, "persons": CubeSums, "rows": LaplaceSums}[kind](model, 1)
+    secret = model.statistics(NOBODY[source](tmp_path))
+    assert not secret.open_for_publishing().any()
+    who = model.protects
+    ledger = dc.Ledger.create(tmp_path / "l.db", 2, unit=who, adjacency=Adjacency.ADD_OR_REMOVE)
+    number = dc.infer(dc.publish(mechanism, secret, ledger, "nobody")).number_of_records
+    assert number.interval(0.999999).low == 0
 
 
 def test_a_delta_asks_for_gaussian_noise_and_goes_the_whole_road(tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ KINDS: dict[str, dict[str, str]] = {
     "mechanism": {
         "BallDraw": "discreet.draws._ball_draw",
         "BallMoments": "discreet.regression._weighted_mechanisms",
+        "BlockTable": "discreet.numbers._table_mechanisms",
         "BoxMoments": "discreet.regression._mechanisms",
         "ChosenCounts": "discreet.numbers._quantiles_mechanisms",
         "ChosenTable": "discreet.numbers._quantiles_mechanisms",
         "ConeMoments": "discreet.regression._mechanisms",
         "ContrastGaussians": "discreet.networks._contrast_gaussians",
         "CubeCounts": "discreet.networks._cube_counts",
+        "CubeSums": "discreet.numbers._secret_size_mechanisms",
+        "CubeTables": "discreet.networks._secret_size_mechanisms",
         "DiscreteGaussianCounts": "discreet.tables._mechanisms",
         "DiscreteGaussianHistogram": "discreet.tables._mechanisms",
         "DiscreteLaplaceCounts": "discreet.tables._mechanisms",
@@ -29,6 +32,7 @@ KINDS: dict[str, dict[str, str]] = {
         "HellingerSmoothProved": "discreet.choices._hellinger",
         "JointHistograms": "discreet.networks._table_mechanisms",
         "LaplaceMoments": "discreet.regression._mechanisms",
+        "LaplaceSums": "discreet.numbers._secret_size_mechanisms",
         "LaplaceTable": "discreet.tables._secret_size_mechanisms",
         "MaximumPosterior": "discreet.choices._maximum_posterior",
         "MetricSums": "discreet.numbers._sums_mechanisms",
@@ -84,10 +88,14 @@ KINDS: dict[str, dict[str, str]] = {
 """The module of each kind that a document may name."""
 
 POSTERIORS: dict[str, str] = {
+    "discreet.networks._secret_size.SecretNumberNetworkSolution": "discreet.networks._secret_size",
     "discreet.networks._solution.NetworkSolution": "discreet.networks._posterior",
     "discreet.numbers._quantiles_inference.NumberQuantilesSolution": "discreet.numbers._quantiles_posterior",
+    "discreet.numbers._secret_size_sums.SecretNumberSumsSolution": "discreet.numbers._secret_size_sums",
+    "discreet.numbers._secret_size_sums.SecretNumberWeightedSolution": "discreet.numbers._secret_size_sums",
     "discreet.numbers._sums_inference.NumberSumsSolution": "discreet.numbers._sums_posterior",
     "discreet.numbers._table_inference.NumberTableSolution": "discreet.numbers._table_posterior",
+    "discreet.numbers._table_inference.SecretNumberTableSolution": "discreet.numbers._secret_size_table",
     "discreet.numbers._weighted_posterior.WeightedSumsSolution": "discreet.numbers._weighted_posterior",
     "discreet.programs._inference.ModelSolution": "discreet.programs._posterior",
     "discreet.programs.families._inference.FamilySolution": "discreet.programs.families._posterior",

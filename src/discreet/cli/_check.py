@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
+from typing import Any
 from unicodedata import normalize
 
 from discreet._core.errors import SourceError
@@ -177,35 +178,50 @@ def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[Leve
 def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int | SecretNumber) -> SizeMatch:
     """Return whether there are as many records as declared; where persons are declared, no more ids than persons."""
     if isinstance(size, SecretNumber):
-        return SizeMatch(True, {"records": records}, [f"{records} records: secret, do not copy it into the study."])
+        known = SizeMatch(True, {"records": records}, [f"{records} records: secret, do not copy it into the study."])
+        numbers = (each.model for each in questions if isinstance(each.model, BoundedNumber))
+        return next((_secret_persons(source, each, known) for each in numbers if each.has_secret_persons), known)
     for question in questions:
         if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
-            return _sizes_of_persons(source, question.model.persons, question.bounds[0], records)
+            return _sizes_of_persons(source, question.model.persons, size, question.bounds[0], records)
     verdict = "as declared" if records == size else f"but {size} are declared: publishing will be refused"
     facts = {"records": records, "declared_size": size}
     return SizeMatch(records == size, facts, [f"{records} records, {verdict}."])
 
 
-def _sizes_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> SizeMatch:
+def _secret_persons(source: Source, model: BoundedNumber[Any], known: SizeMatch) -> SizeMatch:
+    """Return how many ids there are besides, and what has none."""
+    found = ids_in(source, model.id_plan)
+    is_nobody = (found.keys == 0).all(axis=1)
+    ids, without = len(found.of_persons(None).firsts), int(found.rows[is_nobody].sum())
+    facts = {"ids": ids, "values_without_id": without, "most_values_of_one_id": int(found.rows.max(initial=0))}
+    words = [
+        f"{ids} ids: secret, too. {without} values have no id and are left out, as adding somebody without an id would "
+        f"change whose they are; no id has more than {facts['most_values_of_one_id']} values."
+    ]
+    return SizeMatch(True, {**known.facts, **facts}, [*known.words, *words])
+
+
+def _sizes_of_persons(source: Source, persons: Persons, size: int, bounds: Bounds, records: int) -> SizeMatch:
     found = ids_in(source, persons.plan(bounds, None))
     is_nobody = (found.keys == 0).all(axis=1)
     ids, people = int((~is_nobody).sum()), len(found.keys)
     facts = {
         "records": records,
         "ids": ids,
-        "declared_size": persons.size,
+        "declared_size": size,
         "values_without_id": int(found.rows[is_nobody].sum()),
         "most_values_of_one_id": int(found.rows.max(initial=0)),
     }
-    beyond = f"{persons.size - people} of them have no rows"
-    if people > persons.size:
-        beyond = f"{people - persons.size} will be left out; declare a size large enough for everybody"
+    beyond = f"{size - people} of them have no rows"
+    if people > size:
+        beyond = f"{people - size} will be left out; declare a size large enough for everybody"
     words = [
-        f"{records} rows of {ids} ids; {persons.size} persons are declared, so {beyond}.",
+        f"{records} rows of {ids} ids; {size} persons are declared, so {beyond}.",
         f"{facts['values_without_id']} values have no id and count as one person's; no id has more than "
         f"{facts['most_values_of_one_id']} values.",
     ]
-    return SizeMatch(people <= persons.size, facts, words)
+    return SizeMatch(people <= size, facts, words)
 
 
 def _around(bounds: Bounds) -> Column:

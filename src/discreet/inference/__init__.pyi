@@ -39,6 +39,7 @@ from discreet.inference._known_sum import MOST_WAVES as MOST_WAVES
 from discreet.inference._known_sum import Beside as Beside
 from discreet.inference._known_sum import KnownSum as KnownSum
 from discreet.inference._known_sum import TotalDistribution as TotalDistribution
+from discreet.inference._known_sum import drawn_steps as drawn_steps
 from discreet.inference._latent_counts import LOST as LOST
 from discreet.inference._latent_counts import SPARE as SPARE
 from discreet.inference._latent_counts import CellWeights as CellWeights
@@ -139,6 +140,8 @@ from discreet.inference._sampled_tables import sweeps_for as sweeps_for
 from discreet.inference._secret_number import NO_END as NO_END
 from discreet.inference._secret_number import CountsOfSecretNumber as CountsOfSecretNumber
 from discreet.inference._secret_number import LogNumber as LogNumber
+from discreet.inference._secret_number import number_facts as number_facts
+from discreet.inference._secret_number import number_in_words as number_in_words
 from discreet.inference._table_counts import Split as Split
 from discreet.inference._table_counts import TableCounts as TableCounts
 from discreet.inference._tempered_evidence import tempered_evidence as tempered_evidence

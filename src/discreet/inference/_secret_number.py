@@ -21,7 +21,9 @@ from discreet.inference._grouped_counts import Pairs
 from discreet.inference._known_sum import Beside, KnownSum, TotalDistribution
 from discreet.inference._latent_counts import LOST, SPARE, CellWeights
 from discreet.inference._problem import MOST_NUMBERS
+from discreet.inference._row import percent_text
 from discreet.inference._windows import CellWindows
+from discreet.mathematics.distributions import CountDistribution
 from discreet.noise import MARGIN
 
 LogNumber = Callable[[Counts], Floats]
@@ -255,3 +257,16 @@ def _beyond(last: float, before: float) -> float:
     if last <= 0:
         return 0.0
     return float(last**2 / (before - last)) if last < before else np.inf
+
+
+def number_facts(number: CountDistribution, level: float) -> dict[str, float]:
+    """Return what is known of a secret number of records, by name."""
+    low, high = number.interval(level)
+    none = float(number.probabilities[0]) if number.first == 0 else 0.0
+    return {"mean": number.mean, "low": low, "high": high, "probability_of_none": none}
+
+
+def number_in_words(number: CountDistribution, about: int, who: str = "records", level: float = 0.9) -> str:
+    """Say about how many records there are."""
+    low, high = number.interval(level)
+    return f"The number of {who} is secret: about {about:,}, {percent_text(level)} interval {low:,.0f} to {high:,.0f}."

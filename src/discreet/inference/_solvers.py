@@ -13,6 +13,7 @@ SOLVERS: dict[str, tuple[str, ...]] = {
     "discreet.networks._model.Network": (
         "discreet.networks._naive_bayes.NaiveBayesSolver",
         "discreet.networks._cube.CubeSolver",
+        "discreet.networks._secret_size.SecretCubeSolver",
         "discreet.networks._shared_radius.SharedRadiusSolver",
         "discreet.networks._binary_trees.BinaryTreesSolver",
         "discreet.networks._trees.TreesSolver",
@@ -20,12 +21,21 @@ SOLVERS: dict[str, tuple[str, ...]] = {
         "discreet.networks._chains_solver.CountsSolver",
         "discreet.networks._approximate_rows.RowsSolver",
     ),
-    "discreet.numbers._table_model.NumberTable": ("discreet.numbers._table_posterior.NumberTableSolver",),
+    "discreet.numbers._table_model.NumberTable": (
+        "discreet.numbers._table_posterior.NumberTableSolver",
+        "discreet.numbers._secret_size_table.SecretNumberTableSolver",
+    ),
     "discreet.numbers._quantiles_model.NumberQuantiles": (
         "discreet.numbers._quantiles_posterior.NumberQuantilesSolver",
     ),
-    "discreet.numbers._sums_model.NumberSums": ("discreet.numbers._sums_posterior.NumberSumsSolver",),
-    "discreet.numbers._weighted_model.WeightedSums": ("discreet.numbers._weighted_posterior.WeightedSumsSolver",),
+    "discreet.numbers._sums_model.NumberSums": (
+        "discreet.numbers._sums_posterior.NumberSumsSolver",
+        "discreet.numbers._secret_size_sums.SecretNumberSumsSolver",
+    ),
+    "discreet.numbers._weighted_model.WeightedSums": (
+        "discreet.numbers._weighted_posterior.WeightedSumsSolver",
+        "discreet.numbers._secret_size_sums.SecretNumberWeightedSolver",
+    ),
     "discreet.programs.families._bounded_family.BoundedFamily": ("discreet.programs.families._solver.FamiliesSolver",),
     "discreet.regression._model.LinearRegression": ("discreet.regression._solver.MomentsSolver",),
     "discreet.regression._weighted_model.WeightedRegression": (

@@ -34,19 +34,21 @@ class Declared:
     """What a study declares beside a question: columns of levels and of numbers, and where its files lie.
 
     `size` and `epsilon` are those of the question that is asked, and `mechanism` the kind that it names, if any;
-    `is_per_unit` says that epsilon is for each unit of a metric. `unit_column` has the ids of `persons`, if rows are
-    put together by them. Without a `folder` questions name no files.
+    `is_per_unit` says that epsilon is for each unit of a metric. Where the number of records is secret (`is_secret`),
+    `size` is a guess of it, if there is one. `unit_column` has the ids of `persons`, if rows are put together by them;
+    None if their number is secret. Without a `folder` questions name no files.
     """
 
     columns: Mapping[str, Column]
     numbers: Mapping[str, Numbers]
     folder: Path | None
-    size: int = 1
+    size: int | None = 1
     epsilon: Exact = 1
     unit_column: str | None = None
-    persons: int = 1
+    persons: int | None = 1
     mechanism: str | None = None
     is_per_unit: bool = False
+    is_secret: bool = False
 
     def levels(self, key: str, wanted: Sequence[str]) -> dict[str, Column]:
         """Return the declared columns that a key of a question names."""

@@ -15,6 +15,7 @@ from discreet.networks._posterior import NetworkPosterior
 from discreet.networks._prior import EquivalentSize
 from discreet.networks._record_changes import parity_changes
 from discreet.networks._records_to_predict import is_unknown as is_unknown
+from discreet.networks._secret_size_mechanisms import CubeTables
 from discreet.networks._table_mechanisms import FamilyGaussians, FamilyHistograms, JointHistograms, NetworkCounts
 from discreet.networks._table_mechanisms import joint_refusal as joint_refusal
 
@@ -22,6 +23,7 @@ __all__ = [
     "ConsistentTables",
     "ContrastGaussians",
     "CubeCounts",
+    "CubeTables",
     "EquivalentSize",
     "FamilyGaussians",
     "FamilyHistograms",

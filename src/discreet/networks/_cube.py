@@ -113,9 +113,14 @@ class CubeKernel:
         """Return log sum_k P(k | n_y) e^(-rate max|z - s|): log P(z | n_y) but for the noise's normaliser."""
         return self.radii(count).log_sum
 
+    def least_radius(self, count: int) -> int:
+        """Return the least radius that reaches every noisy number."""
+        return max(0, self._farthest - count)
+
     def _radii(self, count: int) -> Radii:
         """Return the radii that matter: those within some nats of the best by the bound, and more if need be."""
-        first, last = max(0, self._farthest - count), self._farthest + count
+        first = self.least_radius(count)
+        last = max(first, self._farthest + count)
         width, tops = _NEGLIGIBLE + 5, self._log_tops(count)
         while True:
             bound = self._bounds(tops, first, last, width)

@@ -436,10 +436,15 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], solutions: Sequence[NetworkSolution]
     ) -> None:
-        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
+        super().__init__(model, tuple(releases), self._number(releases, solutions))
         self.solutions = tuple(solutions)
         equal = -np.log(len(self.solutions))
         self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in solutions])
+
+    @staticmethod
+    def _number(releases: Sequence[Release[Network]], solutions: Sequence[NetworkSolution]) -> int:
+        """Return the number of records."""
+        return sized(releases[0].mechanism).size
 
     @cached_property
     def log_evidences(self) -> Floats:

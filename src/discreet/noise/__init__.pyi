@@ -21,6 +21,7 @@ from discreet.noise._rounded_gaussian import RoundedGaussian
 from discreet.noise._shared_radius import SharedRadiusLaplace
 from discreet.noise._star_of_paths import StarOfPathsLaplace
 from discreet.noise._structure import Generator as Generator
+from discreet.noise._structure import Independent as Independent
 from discreet.noise._structure import SharedRadius as SharedRadius
 from discreet.noise._structure import TotalPreserving as TotalPreserving
 from discreet.noise._structure import TreeStructure as TreeStructure

@@ -211,6 +211,12 @@ def free_loss(outer: Fraction, inner: Fraction, moved: tuple[int, ...]) -> Priva
         return added([(each, 1) for each in atoms])
 
 
+@lru_cache(maxsize=64)
+def free_addition(outer: Fraction, inner: Fraction, size: int) -> PrivacyLoss:
+    """Return the loss of a unit that is added to a cell of a free block of this size, or taken from it."""
+    return _stated({loss: float(weights.sum()) for loss, weights in _signed(outer, inner, size).items()})
+
+
 def _signed(outer: Fraction, inner: Fraction, size: int) -> Signed:
     """Return the weights of a block in one cell of which a unit appears."""
     others = laplace_sums(float(inner), size - 1)
@@ -367,6 +373,29 @@ class BlockLaplace(BlockNoise):
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
         """Return the privacy loss of moving one unit: the losses of two blocks add, because they are independent."""
         return free_loss(self.outer, self.inner, moved)
+
+    def _curve(self, change: Counts) -> PrivacyLoss:
+        """Return the exact loss also where one unit is added or removed."""
+        if np.abs(change).sum() != 1:
+            return super()._curve(change)
+        (touched,) = np.flatnonzero(change)
+        return free_addition(self.outer, self.inner, int(np.repeat(self.sizes, self.sizes)[touched]))
+
+    @cached_property
+    def whole_sum(self) -> PrefixSumNoise:
+        """Return the distribution of the sum of all numbers: those of its blocks are independent."""
+        from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
+        half = width_of(*self.rates, self.sizes)
+        length = next_fast_len(4 * half + 2)
+        transform = np.ones(length // 2 + 1)
+        for size in set(self.sizes):
+            weights = fitted(block_sums(*self.rates, size), half)
+            around = np.concatenate([weights[half:], np.zeros(length - 2 * half - 1), weights[:half]])
+            transform = transform * rfft(around / around.sum()).real ** self.sizes.count(size)
+        upper = np.maximum(irfft(transform, length)[: half + 1], 0.0)
+        chances = np.concatenate([upper[:0:-1], upper])
+        return PrefixSumNoise(chances / chances.sum())
 
     def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
         """Return the distributions of pieces that do not cut a block."""

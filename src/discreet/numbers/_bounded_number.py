@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,11 +20,12 @@ from scipy.special import betainc
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError, SecretError
 from discreet._core.exact import Exact, exact, exact_text
-from discreet.mechanism import Model, ReadAs, event_name
+from discreet.mechanism import Model, ReadAs, accepted, event_name
 from discreet.numbers._persons import ONE_PERSON, THESE_PERSONS, Persons
 from discreet.records import (
     Bounds,
     Column,
+    IdPlan,
     Measure,
     Source,
     Statistics,
@@ -119,6 +120,22 @@ class BoundedNumber(Model[ReadAs]):
         return "one record" if self.persons is None else ONE_PERSON
 
     @property
+    def id_plan(self) -> IdPlan:
+        """Return what is added up for each id, where records are persons."""
+        assert self.persons is not None
+        return self.persons.plan(self.bounds, None)
+
+    @property
+    def has_public_persons(self) -> bool:
+        """Return whether a public number of persons is stated."""
+        return self.persons is not None and self.persons.size is not None
+
+    @property
+    def has_secret_persons(self) -> bool:
+        """Return whether records are persons whose number is secret."""
+        return self.persons is not None and self.persons.size is None
+
+    @property
     def quantity(self) -> str:
         """Return what is asked about in words: the column, or what it is of a person."""
         return self.column if self.persons is None else self.persons.words(self.column)
@@ -135,7 +152,7 @@ class BoundedNumber(Model[ReadAs]):
             return ""
         own = self.persons
         ends = "" if not own.row_bounds else f", each row cut off at {' and '.join(map(exact_text, own.row_bounds))}"
-        return f"all rows of one {own.column} are one of {own.size:,} persons, whose {own.rule} counts{ends}"
+        return f"all rows of one {own.column} are one of {own.count_in_words}, whose {own.rule} counts{ends}"
 
     def source(self, data: object) -> Source:
         """Return the records of a frame or another source: its rows, or the persons whose rows they are."""
@@ -205,6 +222,39 @@ class BoundedNumber(Model[ReadAs]):
     def row_name(name: str, of: str) -> str:
         """Return the name of a row: that of a quantity, and whether it is of the records or of the population."""
         return f"{name} ({of})"
+
+
+def require_public_persons(kind: object, model: BoundedNumber[Any]) -> None:
+    """Refuse persons whose number is secret, where the number of records is public."""
+    if model.has_secret_persons:
+        raise DeclarationError(
+            f"{type(kind).__name__} takes the number of persons as public, and the model keeps it secret. Nothing was "
+            "created. State size, the public number of persons, or use CubeSums, LaplaceSums or BlockTable."
+        )
+
+
+def require_secret_persons(kind: object, model: BoundedNumber[Any]) -> None:
+    """Refuse a public number of persons, where the number of records is secret."""
+    if model.has_public_persons:
+        raise DeclarationError(
+            f"{type(kind).__name__} keeps the number of persons secret, and the model states it. Nothing was created. "
+            "Leave size out: persons would have to be cut off or filled up to it, which one more person changes."
+        )
+
+
+Numbers = TypeVar("Numbers", bound=BoundedNumber[Any])
+
+
+def of_public_number(kind: type[Numbers], words: str) -> Callable[[object, Numbers], Numbers]:
+    """Return the check that a model is of a kind, and that its persons are not of a secret number."""
+    check = accepted(kind, words)
+
+    def checked(mechanism: object, model: Numbers) -> Numbers:
+        found = check(mechanism, model)
+        require_public_persons(mechanism, found)
+        return found
+
+    return checked
 
 
 def _of_persons(persons: Persons, bounds: Bounds, by: Column | None, leaves_out: bool) -> tuple[Bounds, bool]:

@@ -185,7 +185,8 @@ class DrawnTests(EdgeTests):
 
     values: Counts | Floats
     noise: Floats
-    size: int
+    size: float
+    """The largest number of records that is possible."""
 
     def __post_init__(self) -> None:
         self.below = np.cumsum(self.values)[:-1].astype(float)

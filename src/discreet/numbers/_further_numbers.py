@@ -17,13 +17,13 @@ from discreet.numbers._sums_model import NumberSums
 _LEAST = 1e-6  # of a mean, a variance or a count: below this, a distribution is as good as a point
 
 
-def further_cells(hidden: Floats, size: int, generator: np.random.Generator) -> Counts:
+def further_cells(hidden: Floats, size: int | Counts, generator: np.random.Generator) -> Counts:
     """Draw the counts (draws, cells) of `size` further records, given drawn counts of the present ones."""
     shares = generator.standard_gamma(np.maximum(hidden, 0.0)) + 1e-300
     return generator.multinomial(size, shares / shares.sum(axis=1, keepdims=True))
 
 
-def further_sums(model: NumberSums, hidden: Floats, size: int, generator: np.random.Generator) -> Counts:
+def further_sums(model: NumberSums, hidden: Floats, size: int | Counts, generator: np.random.Generator) -> Counts:
     """Draw all sums (draws, sums) of `size` further records, given drawn sums of the present ones."""
     groups, rows = len(model.groups), len(hidden)
     halves = np.split(np.asarray(hidden, dtype=float) / model.unit, 2, axis=1)

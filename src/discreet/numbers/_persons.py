@@ -40,11 +40,26 @@ def id_column(name: str, _: str = "column") -> str:
     return name
 
 
+def number_of_persons(size: int | None, _: str = "size") -> int | None:
+    """Return the public number of persons, or nothing where it is secret."""
+    return None if size is None else whole(size, "the number of persons", most=MOST_PERSONS)
+
+
+def counted_persons(size: int | None) -> str:
+    """Say how many persons there are, or that this is secret.
+
+    >>> counted_persons(5000), counted_persons(None)
+    ('5,000 persons', 'a secret number of persons')
+    """
+    return "a secret number of persons" if size is None else f"{size:,} persons"
+
+
 @dataclass(frozen=True, init=False)
 class Persons:
     """The column of ids, the public number of persons, and the rule that gives each person one value.
 
-    `size` is public and counts everybody who could have rows, whether they have any or not. For totals, `row_bounds`
+    `size` is public and counts everybody who could have rows, whether they have any or not. Without it the number of
+    persons is secret: those are counted who have rows, and rows without an id are left out. For totals, `row_bounds`
     are the bounds of a single row, and the bounds of the question are those of a person's total.
 
     >>> Persons("patient", size=5000, rule="largest").rule
@@ -52,11 +67,13 @@ class Persons:
     """
 
     column: str
-    size: int
+    size: int | None = None
     rule: str = TOTAL
     row_bounds: tuple[Fraction, ...] = ()
 
-    def __init__(self, column: str, size: int, rule: str = TOTAL, row_bounds: Sequence[Exact] = ()) -> None:
+    def __init__(
+        self, column: str, size: int | None = None, rule: str = TOTAL, row_bounds: Sequence[Exact] = ()
+    ) -> None:
         object.__setattr__(self, "column", id_column(column))
         if rule in _ORDERED:
             raise DeclarationError(
@@ -77,7 +94,7 @@ class Persons:
         ends = bounds_of(f"a row of {column}", row_bounds, None) if row_bounds else None
         if ends is not None and ends.dates:
             raise DeclarationError("Dates have no total. The value of a person may be the largest, smallest or mean.")
-        object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
+        object.__setattr__(self, "size", number_of_persons(size))
         object.__setattr__(self, "rule", rule)
         object.__setattr__(self, "row_bounds", () if ends is None else (ends.low, ends.high))
 
@@ -105,6 +122,11 @@ class Persons:
     def source(self, data: object, bounds: Bounds, by: Column | None) -> PersonSource:
         """Return a table with one record for each person."""
         return PersonSource(as_source(data), self.plan(bounds, by), self.size, self.rule)
+
+    @property
+    def count_in_words(self) -> str:
+        """Say of how many persons one is one."""
+        return counted_persons(self.size)
 
     def words(self, column: str) -> str:
         """Return a person's value in words."""

@@ -33,9 +33,10 @@ from discreet._core.arrays import Counts, Floats, NumbersT, different_rows
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet._core.fields import Checked, Number, Whole, computed, converted, frozen
-from discreet.mechanism import Measurement, Model, OutputSpace, Quantities, Sized, accepted, noise_epsilon
+from discreet.mechanism import Measurement, Model, OutputSpace, Quantities, Sized, noise_epsilon
 from discreet.noise import ZeroSumLaplace
 from discreet.noise.randomness import RandomBits
+from discreet.numbers._bounded_number import of_public_number
 from discreet.numbers._quantiles_model import NumberQuantiles
 from discreet.numbers._rank_choice import RankChoice
 from discreet.privacy import Guarantee, PrivacyLoss
@@ -366,7 +367,7 @@ class ChosenCounts(ChosenPlaces, kind="ChosenCounts"):
     """
 
     model: Checked[NumberQuantiles] = computed(
-        accepted(NumberQuantiles, "publishes a quantile of NumberQuantiles; got a")
+        of_public_number(NumberQuantiles, "publishes a quantile of NumberQuantiles; got a")
     )
     size: Whole = converted(whole)
     epsilon: Number = converted(noise_epsilon)
@@ -451,7 +452,7 @@ class ChosenTable(ChosenPlaces, kind="ChosenTable"):
     """
 
     model: Checked[NumberQuantiles] = computed(
-        accepted(NumberQuantiles, "publishes quantiles of NumberQuantiles; got a")
+        of_public_number(NumberQuantiles, "publishes quantiles of NumberQuantiles; got a")
     )
     size: Whole = converted(whole)
     epsilon: Number = converted(noise_epsilon)

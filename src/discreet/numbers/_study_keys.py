@@ -82,9 +82,9 @@ def asked_number(
             raise DeclarationError("cells and edges are for quantiles and distributions; sums do not use them.")
         return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
     groups = 1 if group is None else len(group.levels)
-    count = suitable_cells(declared.size, declared.epsilon, groups) if cells is None else cells
+    count = _cells(declared, groups, edges is not None) if cells is None else cells
     shares = USUAL if quantiles is None else _shares(quantiles, declared.size)
-    if (cells, edges, growing_from) == (None, None, None) and wanted == (QUANTILES,):
+    if (cells, edges, growing_from) == (None, None, None) and wanted == (QUANTILES,) and not declared.is_secret:
         found = NumberQuantiles(column, (low, high), shares, group, missing, is_whole, persons=persons)
         if _are_chosen(declared, found):
             return found
@@ -101,9 +101,19 @@ def asked_number(
     )  # fmt: skip
 
 
+def _cells(declared: Declared, groups: int, has_edges: bool) -> int:
+    """Return how many cells suit this many records, or about so many; refuse where nothing says how many."""
+    if declared.size is None and not has_edges:
+        raise DeclarationError(
+            "cells is missing: how many suit follows from the number of records, which is secret. State cells = 64, or "
+            "write about = 5000 in [data], a guess that does not come from the data."
+        )
+    return suitable_cells(declared.size or 1, declared.epsilon, groups)
+
+
 def _are_chosen(declared: Declared, model: NumberQuantiles) -> bool:
     """Return whether places near quantiles are chosen: as the mechanism says that is named, or as public numbers do."""
-    if declared.is_per_unit:
+    if declared.is_per_unit or declared.size is None:
         return False
     if declared.mechanism is not None:
         kind = Mechanism.registered().get(declared.mechanism)
@@ -111,10 +121,10 @@ def _are_chosen(declared: Declared, model: NumberQuantiles) -> bool:
     return why_table(model, declared.size, declared.epsilon) is None
 
 
-def _shares(quantiles: Sequence[Exact], size: int) -> Sequence[Exact]:
-    """Return the quantiles that are asked, if this many records have them."""
+def _shares(quantiles: Sequence[Exact], size: int | None) -> Sequence[Exact]:
+    """Return the quantiles that are asked, if this many records have them, or about so many."""
     for each in exact_shares(quantiles):
-        if min(each, 1 - each) * size < 1:
+        if size is not None and min(each, 1 - each) * size < 1:
             raise DeclarationError(
                 f"quantiles names {exact_text(each)}, which with {size:,} records lies beyond the outermost record. "
                 f"Ask for shares from {exact_text(Fraction(1, size))} to {exact_text(1 - Fraction(1, size))}."

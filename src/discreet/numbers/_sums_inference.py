@@ -222,7 +222,7 @@ class NumberSumsSolution:
         Where the number n of values is public, they are n times the means. Elsewhere they are location families, read
         under a flat prior.
         """
-        if self.model.ends == 2:
+        if self.is_number_public:
             mean = self.record_mean(group, self.quantiles(level))
             means = [self.in_units(each) for each in (mean, self.population_mean(group, level, mean))]
             records, population = (Ratio(*(self.size * each for each in own[:3])) for own in means)
@@ -242,6 +242,11 @@ class NumberSumsSolution:
         high_end = self.first[group, 0] - self.noise.first
         count = self.first[group].sum() - self.noise.first - self.noise.second
         return np.asarray(low * count + width * high_end)
+
+    @property
+    def is_number_public(self) -> bool:
+        """Return whether the number of values is public: without groups and missing values, that of all records is."""
+        return self.model.ends == 2
 
     @property
     def _units(self) -> float:

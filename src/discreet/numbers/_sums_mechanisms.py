@@ -14,6 +14,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, Sized, unit_moves, within_bounds
 from discreet.noise import ZeroSumLaplace
+from discreet.numbers._bounded_number import require_public_persons
 from discreet.numbers._sums_model import NumberSums
 from discreet.privacy import GroupSteps, PrivacyLoss, Steps, pure_rho
 from discreet.records import squared
@@ -64,6 +65,12 @@ class Ends(Quantities):
         stretches = np.array_split(np.arange(len(moves)), min(len(moves), _LISTED))
         pairs = [(moves[own[-1]], squares[own[0]]) for own in stretches]
         return tuple(np.array([position, -position, square, -square]) for position, square in pairs)
+
+    def additions(self) -> tuple[Counts, ...]:
+        """Return a record that lies wholly at one end of either kind: what it is divided into adds up to that."""
+        added = np.zeros(self.length, dtype=np.int64)
+        added[[0, self.blocks[0]]] = self.model.unit
+        return (added,)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return the largest sum_i w_i |c_i|^power over all changes, exactly: every d is considered."""
@@ -124,6 +131,7 @@ class GeometricSums(Additive[NumberSums], Sized[NumberSums], kind="GeometricSums
             raise DeclarationError(
                 f"GeometricSums publishes the sums of a NumberSums model; got a {type(model).__name__}."
             )
+        require_public_persons(self, model)
         share = self.usual_squares(model) if squares is None else exact(squares, "squares")
         if not 0 < share < 1:
             raise DeclarationError(f"squares must be a share between 0 and 1; got {exact_text(share)}.")

@@ -226,9 +226,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found
 
-    def size_in_words(self, count: float) -> str:
-        """Return how many a group has: that is published with noise unless all have a value and there are no groups."""
-        about = "about " if self.ends > 2 else ""
+    def size_in_words(self, count: float, is_public: bool) -> str:
+        """Return how many a group has: that is published with noise, or public."""
+        about = "" if is_public else "about "
         return f"{about}{count:,.0f} {self.among.removeprefix('these ')}"
 
     def pairs(self, values: Floats) -> tuple[Floats, Floats]:

@@ -32,7 +32,7 @@ from discreet.inference import (
     percent_text,
 )
 from discreet.mathematics.distributions import tails
-from discreet.mechanism import Measurement, sized
+from discreet.mechanism import Measurement
 from discreet.noise import epsilon_weights
 from discreet.noise.randomness import SeededBits
 from discreet.numbers._bounded_number import POPULATION
@@ -95,8 +95,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     def __init__(
         self, model: NumberSums, releases: Sequence[Release[NumberSums]], solutions: Sequence[NumberSumsSolution]
     ) -> None:
-        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.solution,) = solutions
+        super().__init__(model, tuple(releases), self.solution.size)
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
@@ -220,7 +220,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
             middle, counts = np.full(len(records), solution.point(index)), np.full(len(records), known)
             ends = sampled_variances(middle, records / model.width**2, counts, generator)
             return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
-        if ask == SUM and model.ends > 2:
+        if ask == SUM and not solution.is_number_public:
             variance = float(np.median(solution.sum_variances(index, solution.free_sums(index))))
             return solution.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
         spread = sqrt(solution.spread(index).at(solution.point(index))) / known * model.width
@@ -316,7 +316,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         ]
         if SUM in self.model.asks:
             words.append(
-                f"The sum of the population is that of as many of its members as there are here, {self.size:,}."
+                f"The sum of the population is that of as many of its members as there are here, "
+                f"{self.about}{self.size:,}."
             )
         return (*words, *self.about_sizes())
 
@@ -368,7 +369,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
                 continue
             of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
-            size = f"  {self.model.size_in_words(max(0.0, counts[index // 2]))}"
+            size = f"  {self.model.size_in_words(max(0.0, counts[index // 2]), self.solution.is_number_public)}"
             group = row.given or "all"
             lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""

@@ -1,7 +1,8 @@
 """Inference from a table of numbers: tests at its edges, by exact distributions of prefix sums or by rank."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from discreet.noise import Averaged, HasPrefixSums, Noise, simulated_noise
 from discreet.numbers._edge_tests import DrawnTests, EdgeTests, ExactTests
 
 if TYPE_CHECKING:
+    from discreet.mathematics.distributions import CountDistribution
     from discreet.numbers._table_model import NumberTable
 
 DRAWS, _SEED = 4095, 24
@@ -37,6 +39,11 @@ class NumberTableSolution:
     """Whether the distributions of cuts are computed where possible, or draws are used throughout."""
     draws: int = DRAWS
     log_evidence: float = float("nan")
+
+    @property
+    def most(self) -> float:
+        """Return the largest number of records that is possible."""
+        return self.size
 
     @property
     def is_exact(self) -> bool:
@@ -72,7 +79,7 @@ class NumberTableSolution:
         tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
         if self.is_exact and (sums := self.prefix_sums) is not None:
             return (ExactTests(tables[0], self.size, sums.cut, sums.single),)  # type: ignore[arg-type]
-        return tuple(DrawnTests(own, self.drawn[:, index], self.size) for index, own in enumerate(tables))
+        return tuple(DrawnTests(own, self.drawn[:, index], self.most) for index, own in enumerate(tables))
 
     def mean_of(self, low: Floats, high: Floats, group: int, level: float, sampled: bool) -> Ratio:
         """Return the mean of a function that lies between `low` and `high` in each cell, the values there or others.
@@ -82,7 +89,7 @@ class NumberTableSolution:
         """
         least, width = float(low[0]), float(high[-1] - low[0])
         table = self.values.reshape(len(self.model.groups), -1)[group, : self.model.count]
-        tests = DrawnTests(table, self.drawn[:, group], self.size)
+        tests = DrawnTests(table, self.drawn[:, group], self.most)
         first, second = ((each - least) / width for each in (low, high))
         ends = [self._mean(tests, each, level, sampled) for each in (first, second)]
         middle = self._mean(tests, (first + second) / 2, level, sampled).point
@@ -91,7 +98,7 @@ class NumberTableSolution:
 
     def _mean(self, tests: DrawnTests, weights: Floats, level: float, sampled: bool) -> Ratio:
         noise, first, second = tests.pair(weights)
-        counts = np.clip(tests.values.sum() - noise.first - noise.second, 1.0, self.size)
+        counts = np.clip(tests.values.sum() - noise.first - noise.second, 1.0, self.most)
         normals = np.random.default_rng(_SEED + 1).standard_normal(self.draws)
         shares = np.maximum(np.diff(tests.fitted), 0)
         squares = float(shares @ weights**2) / max(1.0, float(shares.sum()))
@@ -101,3 +108,19 @@ class NumberTableSolution:
             return np.asarray(np.sqrt(counts * spread) * normals)
 
         return Quantiles.of(noise, level, deviation if sampled else None).interval(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class SecretNumberTableSolution(NumberTableSolution):
+    """What was published of a table of a secret number of records; `size` is about how many there are."""
+
+    number: "CountDistribution" = field(kw_only=True)
+
+    @property
+    def most(self) -> float:
+        """Return infinity: nothing is known of the number of records beforehand."""
+        return inf
+
+    @property
+    def is_exact(self) -> bool:
+        return False

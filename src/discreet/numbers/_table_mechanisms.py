@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import isqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +20,9 @@ from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet._core.fields import Checked, Converted, Number, Whole, computed, converted, frozen
 from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, Sized, accepted, noise_epsilon
 from discreet.noise import BlockLaplace, StarOfPathsLaplace, TreeLaplace, ZeroSumBlocks, starts
+from discreet.numbers._bounded_number import of_public_number, require_secret_persons
 from discreet.numbers._table_model import NumberTable
-from discreet.privacy import GroupLines, Line
+from discreet.privacy import Adjacency, GroupLines, Line
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,20 @@ class NumberTableCells(Quantities):
         pairs += [(start, start + 1) for size, start in first.items() if size > 1]
         return tuple(self._moved(one, two) for one, two in pairs if one != two)
 
+    def additions(self) -> tuple[Counts, ...]:
+        """Return one unit more in a cell of a block of each size."""
+        first = dict(zip(reversed(self.sizes), reversed(starts(self.sizes).tolist()), strict=True))
+        added = np.zeros((len(first), self.length), dtype=np.int64)
+        added[np.arange(len(first)), list(first.values())] = 1
+        return tuple(added)
+
     def _moved(self, one: int, two: int) -> Counts:
         change = np.zeros(self.length, dtype=np.int64)
         change[one], change[two] = 1, -1
         return change
 
 
-def _share(made: "TreeTable", given: Exact | None) -> Fraction:
+def _share(made: "TreeTable | BlockTable", given: Exact | None) -> Fraction:
     part = usual_share(made.model.count) if given is None else exact(given, "share")
     if not 0 < part < 1:
         raise DeclarationError(
@@ -68,7 +77,7 @@ def _share(made: "TreeTable", given: Exact | None) -> Fraction:
     return part
 
 
-def _blocks(made: "TreeTable", given: int | None) -> int:
+def _blocks(made: "TreeTable | BlockTable", given: int | None) -> int:
     most = made.model.count
     return usual_blocks(most) if given is None else whole(given, "blocks", 1, most)
 
@@ -95,7 +104,7 @@ class TreeTable(Additive[NumberTable], Sized[NumberTable], kind="TreeTable", ver
     (8, Fraction(2, 5), Fraction(1, 1))
     """
 
-    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes the table of a NumberTable; got a"))
+    model: Checked[NumberTable] = computed(of_public_number(NumberTable, "publishes the table of a NumberTable; got a"))
     size: Whole = converted(whole)
     epsilon: Number = converted(noise_epsilon)
     share: Converted[Exact | None, Fraction] = computed(_share, default=None)
@@ -110,8 +119,7 @@ class TreeTable(Additive[NumberTable], Sized[NumberTable], kind="TreeTable", ver
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Return the size of every block: as equal as can be, and one for records without a value."""
-        own = tuple(len(each) for each in np.array_split(np.arange(self.model.count), self.blocks))
-        return (own + ((1,) if self.model.leaves_gaps_out else ())) * len(self.model.groups)
+        return sizes_of(self.model, self.blocks)
 
     @property
     def reason(self) -> str:
@@ -132,6 +140,77 @@ class TreeTable(Additive[NumberTable], Sized[NumberTable], kind="TreeTable", ver
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
+
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        yield {} if model == self.model else {"blocks": 2}
+
+
+def sizes_of(model: NumberTable, blocks: int) -> tuple[int, ...]:
+    """Return the size of every block: as equal as can be, and one for records without a value, group by group."""
+    own = tuple(len(each) for each in np.array_split(np.arange(model.count), blocks))
+    return (own + ((1,) if model.leaves_gaps_out else ())) * len(model.groups)
+
+
+@dataclass(frozen=True)
+class FreeCells(NumberTableCells):
+    """All cells of a table of numbers, in blocks whose noise is independent."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return self.sizes
+
+
+@frozen(repr=False)
+class BlockTable(Additive[NumberTable], kind="BlockTable", version=1):
+    """A table of numbers of a secret number of records: pure epsilon-DP if one is added or removed.
+
+    Cells lie in blocks of neighbours. With epsilon_1 + epsilon_2 = epsilon,
+
+        P(u) ~ e^(-epsilon_1 sum_B |u(B)| - epsilon_2 sum_i |u_i|),
+
+    independent over blocks, as no total is public. An added record changes one block sum and one cell by 1, so that it
+    costs epsilon, and that is tight. `share` is the part of epsilon spent on blocks, and `blocks` is their number in
+    each group, chosen as for a TreeTable if they are left out.
+
+    >>> table = BlockTable(NumberTable("age", bounds=(0, 100), cells=64), epsilon=1)
+    >>> table.blocks, table.share, table.epsilon_for(Adjacency.REPLACE_ONE)
+    (8, Fraction(2, 5), Fraction(2, 1))
+    """
+
+    neighbours: ClassVar[Adjacency] = Adjacency.ADD_OR_REMOVE
+
+    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes the table of a NumberTable; got a"))
+    epsilon: Number = converted(noise_epsilon)
+    share: Converted[Exact | None, Fraction] = computed(_share, default=None)
+    blocks: Converted[int | None, int] = computed(_blocks, default=None)
+
+    def __post_init__(self) -> None:
+        require_secret_persons(self, self.model)
+
+    @property
+    def derived_fields(self) -> Collection[str]:
+        """Leave out what was not chosen explicitly."""
+        usual = {"share": usual_share(self.model.count), "blocks": usual_blocks(self.model.count)}
+        return [name for name, value in usual.items() if getattr(self, name) == value]
+
+    @property
+    def reason(self) -> str:
+        who = self.model.protects.removeprefix("one ")
+        return f"noise on blocks and cells: a {who} adds 1 to one of each (triangle inequality)"
+
+    @cached_property
+    def quantities(self) -> FreeCells:
+        return FreeCells(self.model, sizes_of(self.model, self.blocks))
+
+    @cached_property
+    def noise(self) -> BlockLaplace:
+        """Return noise on blocks and cells, independent over blocks."""
+        outer = self.share * self.epsilon
+        return BlockLaplace(outer, self.epsilon - outer, self.quantities.sizes)
+
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return simulated counts as an array, clamped where they are beyond all reason."""
+        return np.minimum(self.model.numbers(counts, len(self.model.cells)), 2**40)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         yield {} if model == self.model else {"blocks": 2}
@@ -279,7 +358,7 @@ class PathTable(MetricMechanism[NumberTable], Additive[NumberTable], kind="PathT
     (Fraction(10, 1), Fraction(3, 10))
     """
 
-    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes the table of a NumberTable; got a"))
+    model: Checked[NumberTable] = computed(of_public_number(NumberTable, "publishes the table of a NumberTable; got a"))
     size: Whole = converted(whole)
     epsilon: Number = converted(noise_epsilon)
 

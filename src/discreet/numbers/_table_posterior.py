@@ -44,7 +44,6 @@ from discreet.inference import (
     number_keys,
     percent_text,
 )
-from discreet.mechanism import sized
 from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
@@ -150,8 +149,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def __init__(
         self, model: NumberTable, releases: Sequence[Release[NumberTable]], solutions: Sequence[NumberTableSolution]
     ) -> None:
-        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.solution,) = solutions
+        super().__init__(model, tuple(releases), self.solution.size)
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
@@ -162,7 +161,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def by_draws(self) -> "NumberTablePosterior":
         """Return the same solution by draws of noise alone, which is quick where noise is wide: for pictures."""
         solution = replace(self.solution, are_cuts_worked_out=False)
-        return NumberTablePosterior(self.model, self.releases, [solution])
+        return type(self)(self.model, self.releases, [solution])
 
     def with_fewer_draws(self) -> Self:
         """Return the same solution by few draws of noise, where its own tests take longer."""

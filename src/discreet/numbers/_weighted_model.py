@@ -115,6 +115,19 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return "one record" if self.rows is None else ONE_PERSON
 
     @property
+    def id_plan(self) -> IdPlan:
+        assert self.rows is not None
+        return IdPlan(self.rows.column, measure_of(self.bounds), () if self.by is None else (self.by,))
+
+    @property
+    def has_public_persons(self) -> bool:
+        return self.rows is not None and self.rows.size is not None
+
+    @property
+    def has_secret_persons(self) -> bool:
+        return self.rows is not None and self.rows.size is None
+
+    @property
     def among(self) -> str:
         return RECORDS if self.rows is None else THESE_PERSONS
 
@@ -131,7 +144,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         words = "rows without a value are left out" if self.rows is not None else super().missing_rule
         return f"{words}; {self._weighed.words}"
 
-    def size_in_words(self, count: float) -> str:
+    def size_in_words(self, count: float, is_public: bool) -> str:
         """Return the total weight of a group, or how many rows count in it."""
         return f"about {count:,.0f} rows" if self.weights is None else f"a weight of about {count:,.0f}"
 
@@ -163,10 +176,9 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return np.concatenate([halves[0], rest[:1], halves[1], rest[1:]]).astype(np.int64)
 
     def _found(self, data: object) -> tuple[Counts, int]:
-        groups = () if self.by is None else (self.by,)
         if self.rows is not None:
-            plan = IdPlan(self.rows.column, measure_of(self.bounds), groups)
-            return sum_rows(data, plan, self.rows.size, self.rows.most, self.unit), self.rows.size
+            return sum_rows(data, self.id_plan, self.rows.size, self.rows.most, self.unit)
+        groups = () if self.by is None else (self.by,)
         assert self.weights is not None
         weight = Measure(self.weights.column, 0.0, self.largest, 0.0)
         return sum_weights(data, WeightPlan(self.measure, weight, groups, self.leaves_gaps_out, self.unit))

@@ -6,7 +6,7 @@ from functools import partial
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import exact_text, positive, whole
 from discreet._core.fields import Checked, Converted, Number, Whole, converted, frozen
-from discreet.numbers._persons import MOST_PERSONS, id_column
+from discreet.numbers._persons import counted_persons, id_column, number_of_persons
 from discreet.records import Bounds, is_text
 
 FIXED = "fixed by design"
@@ -63,19 +63,21 @@ class Weights:
 class PersonRows:
     """All rows of persons, each of whom counts as at most `most` rows; `size` is the public number of persons.
 
-    If somebody has more rows, each of them is weighted down equally, so that together they count as `most` rows.
+    Where size is None that number is secret, and rows without an id are left out. If somebody has more rows, each of
+    them is weighted down equally, so that together they count as `most` rows.
 
     >>> PersonRows("patient", size=5000, most=20).most
     20
     """
 
     column: Checked[str] = converted(id_column)
-    size: Whole = converted(partial(whole, most=MOST_PERSONS), called="the number of persons")
+    size: Converted[int | None, int | None] = converted(number_of_persons)
     most: Whole = converted(partial(whole, most=MOST_ROWS), called="rows_per_person")
 
     @property
     def words(self) -> str:
         """Return in words how rows count."""
         return (
-            f"all rows of one {self.column} are one of {self.size:,} persons, who count with at most {self.most} rows"
+            f"all rows of one {self.column} are one of {counted_persons(self.size)}, who count with at most "
+            f"{self.most} rows"
         )

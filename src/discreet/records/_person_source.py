@@ -43,9 +43,9 @@ RULES = tuple(_RULES)
 
 
 class PersonSource(BatchSource):
-    """Persons in the rows of another source, of whom there are publicly `size`."""
+    """Persons in the rows of another source, of whom there are publicly `size`; without one, those who have an id."""
 
-    def __init__(self, source: object, plan: IdPlan, size: int, rule: str) -> None:
+    def __init__(self, source: object, plan: IdPlan, size: int | None, rule: str) -> None:
         self._source, self._plan, self._size, self._rule = source, plan, size, rule
 
     def names(self) -> list[str]:
@@ -53,10 +53,11 @@ class PersonSource(BatchSource):
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield all persons at once."""
-        rows = ids_in(self._source, self._plan).of_first(self._size)
-        values = np.full(self._size, np.nan)
+        rows = ids_in(self._source, self._plan).of_persons(self._size)
+        persons = len(rows.firsts) if self._size is None else self._size
+        values = np.full(persons, np.nan)
         (home,) = [column.home for column in self._plan.groups] or [0]
-        cells = np.full(self._size, home, dtype=np.int64)
+        cells = np.full(persons, home, dtype=np.int64)
         if len(starts := rows.firsts):
             values[: len(starts)] = _reduced(rows, self._rule) * self._plan.step
             first, last = np.minimum.reduceat(rows.cells, starts), np.maximum.reduceat(rows.cells, starts)

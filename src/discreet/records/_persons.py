@@ -1,13 +1,14 @@
 """Persons: all rows of one id become one unit, so that one person's rows affect one unit and no other.
 
 An id is the text of a value, and ids are compared as its bytes: 'a', 'A' and 'a ' are three persons, 7 and '7' are one.
-Rows without an id (a missing value, an empty text, a number beyond 2^53 or with a fraction) together are one person.
+Rows without an id (a missing value, an empty text, a number beyond 2^53 or with a fraction) together are one person; or
+nobody, where the number of persons is secret.
 Ids leave their backend only as the first 128 bits of their SHA-256.
 
 Every row alone becomes a whole number s of small steps between the bounds of a row; a backend adds these up for each
 id and group. The public number of persons decides how many there are in the end: if fewer ids are found, the others
 have no rows; if more are found, those with the smallest hashes are kept. Replacing one person changes at most one of
-those kept, and nothing reveals how many ids there were.
+those kept, and nothing reveals how many ids there were. Where their number is secret, every id is a person.
 """
 
 from collections.abc import Iterable, Sequence
@@ -98,6 +99,17 @@ class IdRows:
         starts = np.append(self.firsts, len(self.keys))
         end = int(starts[min(size, len(starts) - 1)])
         return IdRows(self.keys[:end], *(getattr(self, name)[:end] for name in _COLUMNS))
+
+    def of_persons(self, size: int | None) -> "IdRows":
+        """Return the rows of a public number of persons, or where that is secret of all who have an id.
+
+        Rows without an id would together be one person, and that person another one if somebody without an id is added:
+        left out, nobody's rows move more than their own.
+        """
+        if size is not None:
+            return self.of_first(size)
+        kept = (self.keys != 0).any(axis=1)
+        return IdRows(self.keys[kept], *(getattr(self, name)[kept] for name in _COLUMNS))
 
     @property
     def firsts(self) -> NDArray[np.intp]:

@@ -107,16 +107,18 @@ def sum_weights(data: object, plan: WeightPlan) -> tuple[Wholes, int]:
     return found
 
 
-def sum_rows(data: object, plan: IdPlan, size: int, most: int, unit: int) -> Wholes:
+def sum_rows(data: object, plan: IdPlan, size: int | None, most: int, unit: int) -> tuple[Wholes, int]:
     """Return the sums of every group where a person counts with the share r / max(r, most) of r rows with a value.
 
-    So the rows of those who have more than `most` count for less, each alike, and the order of rows does not matter.
+    Beside them stands the number of persons: the public one, or where there is none that of those with an id. The rows
+    of those who have more than `most` count for less, each alike, and the order of rows does not matter.
     """
-    rows = ids_in(as_source(data), plan).of_first(size)
+    rows = ids_in(as_source(data), plan).of_persons(size)
     starts = rows.firsts
     cells = prod(len(column.levels) for column in plan.groups)
+    persons = len(starts) if size is None else size
     if not len(starts):
-        return np.zeros((cells, SUMS), dtype=np.int64)
+        return np.zeros((cells, SUMS), dtype=np.int64), persons
     lengths = np.diff(np.append(starts, len(rows.rows)))
     before = np.concatenate([[0], np.cumsum(rows.rows)])
     base = np.repeat(before[starts], lengths)
@@ -124,4 +126,4 @@ def sum_rows(data: object, plan: IdPlan, size: int, most: int, unit: int) -> Who
     known = unit * (before[1:] - base) // whole - unit * (before[:-1] - base) // whole
     low, high = plan.measure.low, plan.measure.high
     positions = np.clip((rows.sums / np.maximum(rows.rows, 1) * plan.step - low) / (high - low), 0, 1)
-    return _summed(parts_of(*divided(known, positions), starts, unit), rows.cells, cells)
+    return _summed(parts_of(*divided(known, positions), starts, unit), rows.cells, cells), persons

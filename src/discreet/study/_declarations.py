@@ -138,8 +138,8 @@ class Declarations:
         return self.number if isinstance(self.number, int) else None
 
     @property
-    def _persons(self) -> int:
-        return self.number if isinstance(self.number, int) else 1
+    def _persons(self) -> int | None:
+        return self.size
 
     @property
     def population(self) -> str:
@@ -211,12 +211,6 @@ def _number(data: DeclaredData, neighbours: Adjacency) -> tuple[int | SecretNumb
         raise DeclarationError(
             "data.size must be left out: with neighbours = 'add or remove' the number of records is secret. For plans, "
             "write about = 5000, a guess that does not come from the data."
-        )
-    if data.unit_column is not None:
-        raise DeclarationError(
-            "data.unit_column puts the rows of a person together for means and quantiles, which need a public number "
-            "of "
-            "persons so far. With neighbours = 'add or remove', use one row for each person, or rows_per_unit."
         )
     about = None if isinstance(data.about, msgspec.UnsetType) else whole(data.about, "data.about")
     return SecretNumber(), about

@@ -148,8 +148,9 @@ def read_question(
     where, given = None, ""
     try:
         if isinstance(number, SecretNumber):
-            mechanism, reason = _of_secret_number(declared, study)
-            where, about = _selected(declared, study, mechanism.model, about)
+            about = _guess(declared, about)
+            mechanism, reason = _of_secret_number(declared, study, about)
+            where = _selected(declared, study, mechanism.model)
         else:
             crossed, columns, given = _crossed(declared, study)
             mechanism, reason = _mechanism(crossed, columns, number)
@@ -197,8 +198,8 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     return named, _chosen_prior(named)
 
 
-def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mechanism, str]:
-    """Return what publishes a question where the number of records is secret: so far, a table of shares."""
+def _of_secret_number(declared: DeclaredQuestion, study: Declared, about: int | None) -> tuple[Mechanism, str]:
+    """Return what publishes a question where the number of records is secret."""
     if declared.epsilon_per_unit is not None:
         raise DeclarationError(
             "epsilon_per_unit says how far a record may move, and with neighbours = 'add or remove' it may also be "
@@ -206,7 +207,8 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mech
         )
     if (epsilon := declared.epsilon) is None:
         raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
-    asked = model_maker(declared.model, replace(study, epsilon=epsilon))
+    known_of = replace(study, epsilon=epsilon, size=about, is_secret=True, mechanism=declared.mechanism)
+    asked = model_maker(declared.model, known_of)
     own = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if declared.mechanism is None:
         _refuse_left(own, declared.model, asked, study)
@@ -216,8 +218,7 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mech
     if not kinds:
         raise DeclarationError(
             f"{declared.model!r} cannot be asked with neighbours = 'add or remove': everything that publishes it takes "
-            "the number of records as public, in its noise, among its candidates, or as the width of its draws. So far "
-            "tables of shares can, model = 'categories'. Ask that, or use a study with neighbours = 'replace'."
+            f"the number of records as public, in its noise, among its candidates, or as the width of its draws. {_CAN}"
         )
     fitting = [kind for kind in kinds if ("delta" in signature(known[kind]).parameters) is (declared.delta is not None)]
     written = declared.mechanism or (fitting or kinds)[0]
@@ -228,19 +229,36 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared) -> tuple[Mech
     return named, "" if declared.mechanism else "the number of records is secret"
 
 
-def _selected(
-    declared: DeclaredQuestion, study: Declared, model: Model, about: int | None
-) -> tuple[Where | None, int | None]:
-    """Return which records are counted where their number is secret, and a guess of how many these are for plans."""
+_CAN = (
+    "Tables of shares can (model = 'categories'), and means, sums, variances, quantiles and distributions of a number "
+    "(model = 'number'), and naive Bayes (model = 'network' with a target). Ask one of these, or use a study with "
+    "neighbours = 'replace'."
+)
+
+
+def _guess(declared: DeclaredQuestion, about: int | None) -> int | None:
+    """Return a guess of how many records are counted where their number is secret: of all, or of those of `where`."""
+    if declared.where is not None:
+        return None if declared.about is None else whole(declared.about, "about")
+    if declared.about is not None:
+        raise DeclarationError(
+            "about is a guess of how many records meet the conditions of `where`; for all records it is data.about."
+        )
+    return about
+
+
+def _selected(declared: DeclaredQuestion, study: Declared, model: Model) -> Where | None:
+    """Return which records are counted where their number is secret."""
     if declared.where is None:
-        if declared.about is not None:
-            raise DeclarationError(
-                "about is a guess of how many records meet the conditions of `where`; for all records it is data.about."
-            )
-        return None, about
+        return None
     where = Where(declared.where, study.columns.values())
     _refuse_asked(where, [column.name for column in columns_of_levels(model)])
-    return where, None if declared.about is None else whole(declared.about, "about")
+    if study.unit_column is not None:
+        raise DeclarationError(
+            "where is decided by a record alone, and with data.unit_column a person may have rows that meet the "
+            "conditions beside others that do not. Declare by, which groups persons, or rows with rows_per_unit."
+        )
+    return where
 
 
 def _refuse_asked(where: Where, asked: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ from discreet.tables._plug_in import plug_in
 from discreet.tables._pooling import PooledRates
 from discreet.tables._posterior import CategoriesPosterior
 from discreet.tables._secret_size import SecretSizePosterior
+from discreet.tables._secret_size import on_nodes as on_nodes
 from discreet.tables._secret_size_mechanisms import GaussianTable, LaplaceTable
 from discreet.tables._solution import EXACTLY as EXACTLY
 from discreet.tables._solver import MeasuredCells as MeasuredCells

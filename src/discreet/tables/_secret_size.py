@@ -32,7 +32,8 @@ from discreet.inference import (
     Problem,
     Solver,
     alike,
-    percent_text,
+    number_facts,
+    number_in_words,
 )
 from discreet.mathematics import log_prior_constant
 from discreet.mathematics.distributions import (
@@ -384,9 +385,7 @@ class SecretSizePosterior(CategoriesPosterior, shows=SecretSizeSolution):
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say how many records there are, and how many exactly known ones would tell as much."""
-        low, high = self.number_of_records.interval(level)
-        interval = f"{percent_text(level)} interval {low:,.0f} to {high:,.0f}"
-        words = f"The number of records is secret: about {self.size:,}, {interval}."
+        words = number_in_words(self.number_of_records, self.size, level=level)
         few = " So few records that what is assumed of their number beforehand counts." if self._are_few else ""
         return (words + few, *super().remarks(level))
 
@@ -396,10 +395,7 @@ class SecretSizePosterior(CategoriesPosterior, shows=SecretSizeSolution):
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the number of records besides."""
-        known = self.number_of_records
-        low, high = known.interval(level)
-        number = {"mean": known.mean, "low": low, "high": high, "probability_of_none": _of_none(known)}
-        return {**super().facts(level), "number_of_records": number}
+        return {**super().facts(level), "number_of_records": number_facts(self.number_of_records, level)}
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         theta = sample.parameters["theta"]
@@ -428,7 +424,3 @@ class SecretSizePosterior(CategoriesPosterior, shows=SecretSizeSolution):
 
 
 _FEW = 10  # number of records times epsilon, below which the prior of that number changes intervals
-
-
-def _of_none(number: CountDistribution) -> float:
-    return float(number.probabilities[0]) if number.first == 0 else 0.0

@@ -98,7 +98,9 @@ def protected(release: Release) -> list[str]:
     is_secret = release.guarantee.adjacency is Adjacency.ADD_OR_REMOVE
     who_is_counted = f"records there are is {'secret too' if is_secret else 'public'}"
     if release.model.protects != "one record":
-        who_is_counted = "persons there are is public; how many of them have rows is not"
+        who_is_counted = "persons there are is secret too"
+        if not is_secret:
+            who_is_counted = "persons there are is public; how many of them have rows is not"
         what = "whatever all rows of any single person say is protected, no matter what the rows of others say"
     elif unit.rows > 1:
         who += f" with up to {unit.rows} records (that nobody has more is the data holder's assertion)"
