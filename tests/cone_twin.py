@@ -166,6 +166,34 @@ class ThreeNumbers:
         return np.asarray(np.log(self.table[places[..., 0], places[..., 1], places[..., 2]]))
 
 
+class ThreeGaussians:
+    """P(u) of the three rounded numbers of one step with Gaussian noise: M^4 / rho for squares, half of it between."""
+
+    def __init__(self, mechanism: Any) -> None:
+        from scipy.stats import norm
+
+        square = float(mechanism.model.grid**4) / float(mechanism.rho)
+        self.laws = [norm(scale=np.sqrt(variance)) for variance in (square, square / 2, square)]
+        self.ends = np.array([int(np.ceil(4.8 * law.std() + 1)) for law in self.laws])
+
+    def outputs_for(self, measured: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return all outputs near one of the measured rows."""
+        low, high = measured[:, :3].min(axis=0) - self.ends, measured[:, :3].max(axis=0) + self.ends
+        axes = np.meshgrid(*(np.arange(one, two + 1) for one, two in zip(low, high, strict=True)), indexing="ij")
+        found = np.stack(axes, axis=-1).reshape(-1, 3)
+        return np.concatenate([found, np.tile(measured[0, 3:], (len(found), 1))], axis=1)
+
+    def log_likelihood(self, noise: NDArray[np.int64]) -> Floats:
+        """Return log P of rows of noise: what a normal number has within half a step of each."""
+        found = np.zeros(len(noise))
+        for law, own in zip(self.laws, np.abs(noise.T[:3]), strict=True):
+            near, beyond = law.logcdf(0.5 - own), law.logcdf(-0.5 - own)
+            found += near + np.log(-np.expm1(beyond - near))
+        return found
+
+
 def twin_of(mechanism: Any) -> Any:
-    """Return what integrates the noise of a mechanism that states no likelihood."""
+    """Return what knows the noise of a mechanism whose outputs are not listed by itself."""
+    if hasattr(mechanism, "rhos"):
+        return ThreeGaussians(mechanism)
     return ThreeNumbers(mechanism) if hasattr(mechanism, "rounds") else TwoNumbers(mechanism)

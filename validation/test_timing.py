@@ -28,6 +28,7 @@ NETWORK = dc.Network.naive_bayes(
 LINE = dc.LinearRegression(
     "y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle"
 )
+BULK = dc.WeightedRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)})
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
 QUANTILES = dc.NumberQuantiles("x", (0, 1), ("0.5",), missing=0)
 GROUPED = dc.NumberTable("x", (0, 1), 8, missing=0, by=dc.Column("w", ("a", "b"), outside="a"))
@@ -63,6 +64,10 @@ SETTINGS: dict[str, Make] = {
     "NetworkSampling": lambda kind: kind.tempered(NETWORK, size=SIZE, epsilon=1, **DELTA),
     **dict.fromkeys(("BoxMoments", "ConeMoments", "LaplaceMoments", "BallDraw"), plain(LINE)),
     "GaussianMoments": plain(LINE, **DELTA),
+    "BallMoments": plain(BULK),
+    "GaussianBallMoments": plain(BULK, **DELTA),
+    "LaplaceTable": lambda kind: kind(CELLS, 1),
+    "GaussianTable": lambda kind: kind(CELLS, 1, **DELTA),
 }
 MORE: dict[str, Callable[[], Any]] = {
     "PosteriorSampling, truncated": lambda: dc.PosteriorSampling.truncated(CELLS, size=SIZE, epsilon=1),
@@ -79,9 +84,10 @@ def registered() -> dict[str, Any]:
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
     """Return records of which the first so many have the first level of every column, the rest 'alike' or 'spread'."""
-    if isinstance(model, dc.LinearRegression | dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
+    lines = dc.LinearRegression | dc.WeightedRegression
+    if isinstance(model, lines | dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         spread = [number / SIZE for number in range(SIZE)]
-        names = "xwy" if isinstance(model, dc.LinearRegression) else "x"
+        names = "xwy" if isinstance(model, lines) else "x"
         found = {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
         return found | (
             {} if getattr(model, "by", None) is None else {"w": ["ab"[number % 2] for number in range(SIZE)]}

@@ -148,6 +148,7 @@ TABLE: dict[str, list[Setting]] = {
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
     "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BallMoments": [of(BULK, 2, 8, 95, rounds=0), of(BULK.changed(grid=2), 2, 6, 96, rounds=0)],
+    "GaussianBallMoments": [of(BULK, 2, 200, 98, delta="0.01", rounds=0), of(BULK, 2, 90, 99, delta="0.1", rounds=0)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceTable": [
@@ -268,7 +269,7 @@ class Listed:
         )
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
         measured = Problem.before(mechanism).measurements
-        is_known = all(has_density(each.noise.structure) for each in measured)
+        is_known = all(has_density(each.noise.structure) for each in measured) and hasattr(mechanism, "outputs_for")
         self.twin = None if is_known else twin_of(mechanism)
         self.outputs: Counts = (
             mechanism.outputs_for(self.tables, most)

@@ -49,6 +49,7 @@ LOOSE = {
     "BallMoments": "on a grid this coarse, rounded records do not reach the edge of the body",
     "ChosenCounts": "few records in few places: the sum of the weights of a choice moves less than its bound",
     "ChosenTable": "as ChosenCounts",
+    "GaussianBallMoments": "as BallMoments, and a sum of zCDP parameters",
     "FamilyGaussians": "its curve is proved for variances of 2 and more, and a small instance would do with less",
     "ContrastGaussians": "noise on whole numbers by the curve of real ones, which is above it where noise is small",
     "GaussianMoments": "as ContrastGaussians; and records on the coarsest grid do not reach the distance of real ones",

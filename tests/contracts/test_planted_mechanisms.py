@@ -21,7 +21,8 @@ MECHANISMS = dc.Mechanism.registered()
 GENERATED = (
     "ConeMoments",
     "BallMoments",
-)  # noise without a likelihood in closed form: by proof, with plants of its own below
+    "GaussianBallMoments",
+)  # by proof, with plants of their own in tests/regression and below
 ADDITIVE = [
     name for name, kind in Mechanism.registered().items() if issubclass(kind, Measuring) and name not in GENERATED
 ]

@@ -88,6 +88,7 @@ GENERATED: dict[str, Mechanism] = {
     "ConeMoments": dc.regression.ConeMoments(LINE, SIZE, 1),
 }
 """Noise without a likelihood in closed form."""
+OTHERS["GaussianBallMoments"] = dc.regression.GaussianBallMoments(BULK, SIZE, 1, "1e-3")
 for kind in sorted(set(dc.Mechanism.registered()) - set(MEASURED | OTHERS | GENERATED)):
     of_any_model = made(kind, MODELS[ACCEPTED[kind][-1]], SIZE)
     (MEASURED if isinstance(of_any_model, Additive) else OTHERS)[kind] = of_any_model
@@ -175,7 +176,7 @@ def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
     found = EVERY[name].evidence(np.zeros(EVERY[name].space.length, dtype=np.int64))
     draws = ("PosteriorSampling", "RateTruncation", "NetworkSampling", "BallDraw")
     kinds = {True: Measurement, False: Draw if name in draws else Choice}
-    measured = name in MEASURED or name.endswith("Laplace") or name.startswith("Chosen")
+    measured = name in MEASURED or name.endswith("Laplace") or name.startswith(("Chosen", "GaussianBall"))
     assert all(isinstance(part, kinds[measured]) for part in (found if isinstance(found, tuple) else (found,)))
 
 

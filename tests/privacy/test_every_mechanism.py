@@ -118,6 +118,7 @@ LINE = dc.LinearRegression(
 SLOPE = dc.LinearRegression(
     "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.regression.InverseGamma(2, 1), grid=8, missing="middle"
 )
+OF_BULK = dc.WeightedRegression("y", (), {"y": (0, 1)}, grid=8).changed(grid=3)
 OF_LINE = crossed(x=(0.0, 0.5, 1.0, 9.0), y=(0.0, 1.0, None))
 OF_SLOPE = crossed(x=(0.0, 0.5, 1.0), y=(0.0, 1.0))
 GROUP = dc.Column("g", ("a", "b"), outside="a")
@@ -337,6 +338,10 @@ CASES: dict[str, list[Case]] = {
     ],
     "GaussianMoments": [
         Case(of(LINE, 2, 2000, delta="0.01"), OF_LINE, box((-30, 286), (-150, 150)), 1e-4),
+    ],
+    "GaussianBallMoments": [
+        Case(of(OF_BULK, 2, 2000, delta="0.01", rounds=0), levels("y", 0.0, 0.5, 1.0, None),
+             beside(box((-2, 10), (-11, 11), (-2, 10)), np.array([[2**24, 0, 0, 2**24, 2**25]])), 1e-4),
     ],
     "BallDraw": [Case(of(LINE, 2, 1, steps=16), OF_LINE, box((-16, 16)))],
     "GeometricSums": [

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, norm
 
 import discreet as dc
 from cone_twin import trace_density
 from discreet.noise import Cone, TraceBody, simulated_noise
+from discreet.privacy import zcdp_epsilon
+from discreet.regression import GaussianBallMoments
 from discreet.regression._weighted_mechanisms import WeightedMoments, kept_by_normal
 
 BOUNDS = {"x": (0, 10), "z": (-1, 1), "y": (0, 100)}
@@ -194,6 +196,61 @@ def test_what_does_not_fit_is_refused_in_words() -> None:
         dc.ConeMoments(MODEL, 300, 1)  # type: ignore[arg-type]
 
 
+def test_gaussian_steps_add_up_to_the_rho_of_the_promise() -> None:
+    mechanism = GaussianBallMoments(MODEL, 2000, 1, "1e-6")
+    assert zcdp_epsilon(mechanism.rho, "1e-6") <= 1 < zcdp_epsilon(mechanism.rho * Fraction(101, 100), "1e-6")
+    assert mechanism.rho == sum(part.rho or 0 for part in mechanism.trial_parts())
+    first, *_, last = mechanism.rhos
+    assert last / first == 6
+    variances = mechanism.noises[-1].variances
+    assert variances[0] == 2 * variances[1] == MODEL.grid**4 / last
+    assert mechanism.deviations[-1] == pytest.approx(float(variances[1]) ** 0.5 / MODEL.grid**2)
+
+
+def test_no_two_records_are_farther_apart_than_the_noise_allows() -> None:
+    """|bb' - cc'|_F^2 <= 2 M^4 for whole b, c in any units, as entries of the lower triangle with their variances."""
+    generator, m = np.random.default_rng(3), MODEL.coordinates
+    rows = np.concatenate([MODEL.contributions(27)[0], np.zeros((1, m), dtype=np.int64)])
+    weight = np.array([1 if i == j else 2 for i in range(m) for j in range(i + 1)])
+    for _ in range(20):
+        transform = generator.standard_normal((m, m)) * 2.0 ** generator.integers(-3, 9, (m, 1))
+        units = WeightedMoments(MODEL, transform, float(2.0 ** generator.integers(-3, 6)))
+        found = np.array([units.apply(row) for row in rows]).astype(object)
+        apart = [int((weight * (one - two) ** 2).sum()) for one in found for two in found]
+        assert max(apart) <= 2 * MODEL.grid**4
+
+
+def test_gaussian_steps_have_the_likelihood_of_their_sum() -> None:
+    mechanism = GaussianBallMoments(MODEL, 300, 2, "1e-3", rounds=1)
+    rows = rows_of(300, 1)
+    output = mechanism.sample(rows, dc.SeededBits(1))
+    units = mechanism.units_of(output)
+    steps = np.split(output[:20], 2)
+    slow = 0.0
+    for values, own, noise in zip(steps, units, mechanism.noises, strict=True):
+        u, sd = values - own.apply(rows), np.sqrt([float(v) for v in noise.variances])
+        slow += float(np.sum(norm.logpdf(u, scale=sd)))  # the cell is a billionth of a standard deviation wide
+    assert float(mechanism.log_prob(output, rows)) == pytest.approx(slow, rel=1e-9)
+
+
+def test_gaussian_steps_are_read_as_others() -> None:
+    mechanism = GaussianBallMoments(MODEL, 4000, 2, "1e-6")
+    posterior: Any = dc.infer(dc.simulate(mechanism, rows_of(4000, 6), dc.SeededBits(7)))
+    for name, truth in (("intercept", 20), ("x", 4), ("z", -6)):
+        low, high = posterior.interval(name, 0.999)
+        assert low < truth < high
+
+
+def test_suggest_takes_the_smaller_noise_and_says_where_little_is_learnt() -> None:
+    eight = dc.WeightedRegression("y", list("abcdefgh"), dict.fromkeys("abcdefghy", (-1, 1)))
+    found = dc.suggest(eight, 10_000, 1, "1e-6")
+    assert type(found.mechanism) is GaussianBallMoments
+    assert "standard deviation of a product is" in found.reason
+    assert type(dc.suggest(MODEL, 10_000, 5, "1e-9").mechanism) is dc.BallMoments
+    assert "LinearRegression suits them better" not in dc.suggest(eight, 10_000, 1).reason
+    assert "2,300 records x epsilon; here it is 2,000" in dc.suggest(eight, 2000, 1).reason
+
+
 class Planted:
     """False versions of the mechanism, each under the honest name."""
 
@@ -229,9 +286,28 @@ def the_radius_is_not_enforced() -> Any:
     return Planted.of(first_units=property(lambda self: units))
 
 
+def a_gaussian_round_is_not_charged() -> Any:
+    honest = GaussianBallMoments(MODEL, 200, 1, "1e-6")
+    return type("GaussianBallMoments", (GaussianBallMoments,), {"rhos": (honest.rhos[0] * 2, *honest.rhos[1:])})(
+        MODEL, 200, 1, "1e-6"
+    )
+
+
+def a_gaussian_sampler_has_half_the_noise() -> Any:
+    def sample(self: Any, counts: Any, bits: Any) -> Any:
+        drawn = GaussianBallMoments.sample(self, counts, bits)
+        exact = self.measured(np.asarray(counts))
+        steps = (self.rounds + 1) * self.length
+        drawn[..., :steps] = exact[..., :steps] + (drawn - exact)[..., :steps] // 2
+        return drawn
+
+    return type("GaussianBallMoments", (GaussianBallMoments,), {"sample": sample})(MODEL, 200, 1, "1e-6")
+
+
 @pytest.mark.parametrize(
     ("plant", "words"),
-    [(a_round_is_not_charged, "steps"), (the_sampler_has_twice_the_rate, "sampler"),
+    [(a_gaussian_round_is_not_charged, "steps"), (a_gaussian_sampler_has_half_the_noise, "sampler"),
+     (a_round_is_not_charged, "steps"), (the_sampler_has_twice_the_rate, "sampler"),
      (the_radius_is_not_enforced, "positive semidefinite")],
 )  # fmt: skip
 def test_verify_finds_what_breaks_the_promise(plant: Any, words: str) -> None:

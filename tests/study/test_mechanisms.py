@@ -98,6 +98,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "NetworkSampling.truncated": [(GRAPH, "draws = 2", NO_READING)],
     "NetworkSampling.concentrated": [(GRAPH, DELTA)],
     "BallMoments": [(LINE,), (LINE, "rounds = 2", "cutoff = 3")],
+    "GaussianBallMoments": [(LINE, DELTA), (LINE, DELTA, "rounds = 2", "cutoff = 3")],
     "BoxMoments": [(LINE,)],
     "ConeMoments": [(LINE,)],
     "LaplaceMoments": [(LINE,)],

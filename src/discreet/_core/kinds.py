@@ -20,6 +20,7 @@ KINDS: dict[str, dict[str, str]] = {
         "FamilyGaussians": "discreet.networks._table_mechanisms",
         "FamilyHistograms": "discreet.networks._table_mechanisms",
         "FourierCounts": "discreet.networks._fourier_counts",
+        "GaussianBallMoments": "discreet.regression._weighted_mechanisms",
         "GaussianMoments": "discreet.regression._mechanisms",
         "GaussianTable": "discreet.tables._secret_size_mechanisms",
         "GeometricHistogram": "discreet.tables._mechanisms",

@@ -49,10 +49,12 @@ from discreet.regression import (
     BallMoments,
     BoxMoments,
     ConeMoments,
+    GaussianBallMoments,
     GaussianMoments,
     LinearRegression,
     NoisyMoments,
     WeightedRegression,
+    why_unweighted,
 )
 from discreet.tables import Categories, GeometricHistogram, TreeLevels
 
@@ -246,10 +248,19 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Su
 
 @_suggestion.register
 def _(model: WeightedRegression, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    """Choose the one mechanism that needs no delta."""
-    made = BallMoments(model, size, epsilon)
+    """Choose the least noise of the last step: that of products in a ball, or with a delta perhaps Gaussian noise."""
+    pure = BallMoments(model, size, epsilon)
     why = "records count by their distance from the bulk, in units that four cheap rounds learn"
-    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
+    if (doubt := why_unweighted(model, size, pure.epsilon)) is not None:
+        why += f"; but {doubt}: a LinearRegression suits them better"
+    if not delta:
+        return Suggestion(pure, why)
+    gaussian = GaussianBallMoments(model, size, epsilon, delta)
+    both = f"{gaussian.deviations[-1]:.3g} against {pure.deviations[-1]:.3g} with BallMoments"
+    if gaussian.deviations[-1] < pure.deviations[-1]:
+        less = "with the stated delta, Gaussian noise is smaller: the standard deviation of a product"
+        return Suggestion(gaussian, f"{why}; {less} is {both}")
+    return Suggestion(pure, f"{why}; the stated delta is not needed, because Gaussian noise would be larger ({both})")
 
 
 def _effect_spread(mechanism: NoisyMoments) -> float:

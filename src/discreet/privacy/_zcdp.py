@@ -121,11 +121,12 @@ _POINTS, _FARTHEST = 256, 12.0  # of the curve of a zCDP parameter, and its end 
 
 
 @lru_cache(maxsize=64)
-def concentrated_loss(rho: Fraction) -> PrivacyLoss:
-    """Return a loss whose delta(epsilon) is nowhere below what rho-zCDP allows."""
+def concentrated_loss(rho: Fraction, stated: Fraction | None = None) -> PrivacyLoss:
+    """Return a loss whose delta(epsilon) is nowhere below what rho-zCDP allows, and at a `stated` epsilon just that."""
     if rho == 0:
         return PrivacyLoss((Fraction(0),), (1.0,))
     farthest = float(rho) + _FARTHEST * sqrt(2 * float(rho))
-    epsilons = [Fraction(farthest) * index / _POINTS for index in range(_POINTS + 1)]
+    steps = {Fraction(farthest) * index / _POINTS for index in range(_POINTS + 1)}
+    epsilons = sorted(steps if stated is None else steps | {stated})
     deltas = [min(1.0, nextafter(float(reached_delta(rho, epsilon).upper()), inf)) for epsilon in epsilons]
     return PrivacyLoss.from_symmetric_curve(epsilons, deltas)

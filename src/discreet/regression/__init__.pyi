@@ -9,7 +9,8 @@ from discreet.regression._model import InverseGamma, LinearRegression
 from discreet.regression._moments import sum_moments
 from discreet.regression._posterior import RegressionPosterior
 from discreet.regression._reader_prior import read_regression
-from discreet.regression._weighted_mechanisms import BallMoments
+from discreet.regression._weighted_mechanisms import BallMoments, GaussianBallMoments
+from discreet.regression._weighted_mechanisms import why_unweighted as why_unweighted
 from discreet.regression._weighted_model import WeightedRegression
 from discreet.regression._weighted_posterior import WeightedRegressionPosterior
 
@@ -17,6 +18,7 @@ __all__ = [
     "BallMoments",
     "BoxMoments",
     "ConeMoments",
+    "GaussianBallMoments",
     "GaussianMoments",
     "InverseGamma",
     "LaplaceMoments",

@@ -40,7 +40,7 @@ from scipy.special import gammainc, gammaincc
 
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet._core.errors import DeclarationError
-from discreet._core.exact import positive, whole
+from discreet._core.exact import Exact, exact, positive, whole
 from discreet._core.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mechanism import (
     Measurement,
@@ -53,12 +53,13 @@ from discreet.mechanism import (
     noise_epsilon,
     with_fields,
 )
-from discreet.noise import Cone, Noise, TraceBody
+from discreet.noise import Cone, Noise, RoundedGaussian, TraceBody
 from discreet.noise.randomness import RandomBits
-from discreet.privacy import Guarantee, PrivacyLoss, pure_rho
+from discreet.privacy import SLACK, Guarantee, PrivacyLoss, concentrated_loss, pure_rho, zcdp_limit
 from discreet.regression._mechanisms import check_rate
 from discreet.regression._moments import Moments, RegressionQuantities
 from discreet.regression._weighted_model import WeightedRegression
+from discreet.tables import gaussian_delta
 
 MOST_ROUNDS = 8
 MOST_NUMBERS = 2**27
@@ -179,6 +180,31 @@ def kept_by_normal(cut: float, coordinates: int) -> float:
     """
     top = cut * coordinates
     return float(gammainc(coordinates / 2 + 1, top / 2) + cut * gammaincc(coordinates / 2, top / 2))
+
+
+LEAST_LEARNT = 23
+"""How many times m^2 records times epsilon must be for the first round to tell more than noise."""
+
+
+def why_unweighted(model: WeightedRegression, size: int, epsilon: Exact) -> str | None:
+    """Return why moments in declared units suit a regression better than learnt units; None if they do not.
+
+    Records, coordinates and epsilon decide, which are public: never data.
+
+    >>> line = WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+    >>> why_unweighted(line, size=1000, epsilon=1)
+    >>> why_unweighted(line, size=100, epsilon=1)
+    'units of 3 numbers are learnt well only from more than 207 records x epsilon; here it is 100'
+    """
+    m, known = model.coordinates, size * exact(epsilon, "epsilon")
+    if size * m > MOST_NUMBERS:
+        return f"rounds would hold {size * m:,} numbers of all records, more than {MOST_NUMBERS:,}"
+    if known <= LEAST_LEARNT * m**2:
+        return (
+            f"units of {m} numbers are learnt well only from more than {LEAST_LEARNT * m**2:,} records x epsilon; "
+            f"here it is {float(known):,.4g}"
+        )
+    return None
 
 
 class LearntMoments(Sized[WeightedRegression]):
@@ -309,6 +335,11 @@ class LearntMoments(Sized[WeightedRegression]):
         parts = zip(steps, self.units_of(output), self.noises, strict=True)
         return float(sum(noise.log_prob(values - units.apply(rows)) for values, units, noise in parts))
 
+    def log_prob_of_counts(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(what the last step published | its units, records): what is read, where noise has a density."""
+        (last,) = self.evidence(output)
+        return np.asarray(last.log_likelihood(self.checked(counts).reshape(*np.shape(counts))))
+
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return the last step alone: those before it have other weights, and said in which units to measure."""
         given = np.asarray(output)
@@ -425,3 +456,74 @@ class BallMoments(LearntMoments, kind="BallMoments"):
     def rho(self) -> Fraction:
         """Return the sum of the steps' zCDP parameters, e tanh(e / 2) each."""
         return sum((pure_rho(noise.epsilon) for noise in self.noises), Fraction(0))
+
+
+@frozen(repr=False)
+class GaussianBallMoments(LearntMoments, kind="GaussianBallMoments"):
+    """Moments of weighted records in learnt units, with Gaussian noise: (epsilon, delta)-DP and zCDP.
+
+    For records b and c of a step, |b|, |c| <= M in any units,
+
+        |bb' - cc'|_F^2 = |b|^4 + |c|^4 - 2 (b'c)^2 <= 2 M^4,
+
+    so noise of variance M^4 / rho on the diagonal and M^4 / (2 rho) off it, where each entry is published once, makes a
+    step rho-zCDP for every history. The steps add up to the largest rho that gives (epsilon, delta): two fifths for the
+    rounds, alike, and three for the last step. What is published is rounded afterwards.
+
+    >>> model = WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+    >>> round(float(GaussianBallMoments(model, size=1000, epsilon=1, delta="1e-6").rho), 8)
+    0.02435597
+    """
+
+    model: Checked[WeightedRegression] = computed(
+        accepted(WeightedRegression, "publishes the weighted moments of a WeightedRegression; got a")
+    )
+    size: Whole = converted(whole)
+    epsilon: Number = converted(noise_epsilon)
+    delta: Number = converted(lambda value, name: gaussian_delta(value))
+    rounds: Whole = converted(lambda value, name: whole(value, name, 0, MOST_ROUNDS), default=4)
+    cutoff: OptionalNumber = converted(optional(positive), default=None)
+
+    part_of_edge: ClassVar[float] = 0.25
+
+    @cached_property
+    def rhos(self) -> tuple[Fraction, ...]:
+        """Return the zCDP parameter of every step; a little of delta is left for rounding where it is read."""
+        whole_rho = zcdp_limit(self.epsilon, self.delta * SLACK)
+        if not self.rounds:
+            return (whole_rho,)
+        return (*[whole_rho * Fraction(2, 5 * self.rounds)] * self.rounds, whole_rho * Fraction(3, 5))
+
+    @cached_property
+    def noises(self) -> tuple[RoundedGaussian, ...]:
+        most = Fraction(self.model.grid**4)
+        per_entry = [1 if i == j else 2 for i, j in self.entries()]
+        alone = (1,) * self.length
+        return tuple(RoundedGaussian(tuple(most / (rho * count) for count in per_entry), alone) for rho in self.rhos)
+
+    @cached_property
+    def deviations(self) -> tuple[float, ...]:
+        """Return 1 / sqrt(2 rho) of every step."""
+        return tuple(1 / sqrt(2 * float(rho)) for rho in self.rhos)
+
+    def trial_parts(self) -> tuple[TrialPart, ...]:
+        step = self.length
+        return tuple(
+            TrialPart(slice(index * step, (index + 1) * step), noise, rho=self.model.grid**4 / noise.variances[0])
+            for index, noise in enumerate(self.noises)
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta), as stated."""
+        why = f"{len(self.noises)} steps fixed in advance, each with Gaussian noise on products of bounded length"
+        return Guarantee(self.epsilon, self.delta, reason=f"{why} (zCDP: rhos added)")
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss that the sum of the zCDP parameters allows: losses of adaptive steps are not convolved."""
+        return concentrated_loss(self.rho, self.epsilon)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the sum of the steps' zCDP parameters."""
+        return sum(self.rhos, Fraction(0))
