@@ -13,6 +13,7 @@ from discreet import programs as programs
 from discreet import publishing as publishing
 from discreet import regression as regression
 from discreet import report as report
+from discreet import synthesis as synthesis
 from discreet import tables as tables
 from discreet import verification as verification
 from discreet._core.errors import (
