@@ -59,6 +59,7 @@ from discreet.regression import BallMoments, ConeMoments, LinearRegression, Weig
 from discreet.release import Release
 from discreet.server import Client
 from discreet.study import Question, Study
+from discreet.synthesis import PairGaussians, Synthesis
 from discreet.tables import Categories, GeometricHistogram, LaplaceTable
 from discreet.verification import audit, verify
 
@@ -96,6 +97,7 @@ __all__ = [
     "NumberQuantiles",
     "NumberSums",
     "NumberTable",
+    "PairGaussians",
     "Persons",
     "Plan",
     "PoissonRate",
@@ -111,6 +113,7 @@ __all__ = [
     "SourceError",
     "Statistics",
     "Study",
+    "Synthesis",
     "SystemBits",
     "TreeTable",
     "UncalibratedDrawsWarning",

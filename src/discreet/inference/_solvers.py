@@ -20,6 +20,7 @@ SOLVERS: dict[str, tuple[str, ...]] = {
         "discreet.networks._chains_solver.CountsSolver",
         "discreet.networks._approximate_rows.RowsSolver",
     ),
+    "discreet.synthesis._model.Synthesis": ("discreet.synthesis._solver.SynthesisSolver",),
     "discreet.numbers._table_model.NumberTable": ("discreet.numbers._table_posterior.NumberTableSolver",),
     "discreet.numbers._quantiles_model.NumberQuantiles": (
         "discreet.numbers._quantiles_posterior.NumberQuantilesSolver",

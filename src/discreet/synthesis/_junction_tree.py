@@ -191,6 +191,12 @@ class TreeDistribution:
     margins: tuple[Floats, ...]
 
     @property
+    def words(self) -> str:
+        """Say what kind of model it is."""
+        cells = cells_of(self.levels, self.tree.cliques)
+        return f"the distribution of largest entropy on a junction tree of {cells:,} cells"
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """Return the number of levels of each column."""
         return self.tree.levels

@@ -36,6 +36,11 @@ class ClassMixture:
     chances: tuple[Floats, ...]
 
     @property
+    def words(self) -> str:
+        """Say what kind of model it is."""
+        return f"an average of mixtures of latent classes, {len(self.weights)} in all"
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """Return the number of levels of each column."""
         return tuple(table.shape[1] for table in self.chances)

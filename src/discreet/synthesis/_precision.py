@@ -16,11 +16,13 @@ from collections.abc import Sequence
 from math import pi, sqrt
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from discreet._core.arrays import Floats
 
-_STEPS, _INNER = 60, 50  # of the bisections
+_INNER = 12  # of Newton's steps
+_FLATTEST = 1e-60  # what a slope counts as at least, where the steepest cell has 1
 
 
 def expected_scores(noisy: Floats, variance: float) -> Floats:
@@ -56,31 +58,39 @@ class ExpectedLoss:
         return np.asarray(np.add.reduceat((pi / 4) * self.deviations**3 / squares**1.5, self.starts))
 
     def shared(self, total: float) -> Floats:
-        """Return the precisions, none below zero and `total` in sum, for which the sum of E is smallest."""
-        first = self.slopes(np.zeros(len(self.starts)))
-        if not first.any():
-            return np.full(len(first), total / len(first))
+        """Return the precisions, none below zero and `total` in sum, for which the sum of E is smallest.
 
-        def best(price: float) -> Floats:
-            """Return tau with slope `price`, zero where it is less at once."""
-            low, high = np.zeros(len(first)), np.full(len(first), total)
+        All tables that get any have the same slope, the price. That of one cell falls as (1 + c tau)^(-3/2), so
+        slope^(-2/3) is nearly a straight line, on which Newton's steps find tau; so is the sum of tau, by price^(-2/3).
+        """
+        widest = float(self.deviations.max())
+        if len(self.starts) == 1 or widest <= 0:
+            return np.full(len(self.starts), total / len(self.starts))
+        deltas, allowed = self.deviations / widest, total * widest**2  # in units in which the widest deviation is 1
+
+        def slope(found: Floats, power: float) -> Floats:
+            squares = 1 + found[self.which] * deltas**2 * (pi / 2)
+            return np.maximum(np.add.reduceat(deltas ** (2 * power) / squares**power, self.starts), _FLATTEST)
+
+        first = slope(np.zeros(len(self.starts)), 1.5)
+
+        def best(raised: float) -> Floats:
+            """Return tau of slope^(-2/3) = raised, zero where it is that flat at once."""
+            found, worth = np.zeros(len(first)), first > raised**-1.5
             for _ in range(_INNER):
-                middle = (low + high) / 2
-                steep = self.slopes(middle) > price
-                low, high = np.where(steep, middle, low), np.where(steep, high, middle)
-            return np.where(first > price, low, 0.0)
+                slopes = slope(found, 1.5)
+                bends = (pi / 2) * slopes ** (-5 / 3) * slope(found, 2.5)
+                found = np.where(worth, np.maximum(found + (raised - slopes ** (-2 / 3)) / bends, 0.0), 0.0)
+            return found
 
-        low, high = float(first.max()) * 1e-30, float(first.max())
-        for _ in range(_STEPS):
-            middle = sqrt(low * high)
-            low, high = (middle, high) if best(middle).sum() > total else (low, middle)
-        found = best(high)
+        low = float(first.max()) ** (-2 / 3)
+        high = 2 * low
+        while best(high).sum() < allowed:
+            high *= 4
+        found = best(float(brentq(lambda raised: float(best(raised).sum()) - allowed, low, high, rtol=1e-10)))
         sum_ = float(found.sum())
-        return (
-            found * (total / sum_)
-            if sum_ > 0
-            else np.where(first == first.max(), total / (first == first.max()).sum(), 0.0)
-        )
+        steepest = first == first.max()
+        return found * (total / sum_) if sum_ > 0 else np.where(steepest, total / steepest.sum(), 0.0)
 
 
 def gain(losses: ExpectedLoss, precisions: Floats) -> Floats:
