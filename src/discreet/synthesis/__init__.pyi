@@ -14,6 +14,8 @@ from discreet.synthesis._posterior import BY_THE_MODEL as BY_THE_MODEL
 from discreet.synthesis._posterior import MarginPosterior, SynthesisPosterior
 from discreet.synthesis._precision import ExpectedLoss as ExpectedLoss
 from discreet.synthesis._precision import expected_scores as expected_scores
+from discreet.synthesis._records import SyntheticRecords
+from discreet.synthesis._records import several as several
 
 __all__ = [
     "GaussianPairTables",
@@ -23,6 +25,7 @@ __all__ = [
     "PairGaussians",
     "Synthesis",
     "SynthesisPosterior",
+    "SyntheticRecords",
     "latent_classes",
     "maximum_entropy",
 ]

@@ -6,8 +6,8 @@ are used; days are whole numbers, too. A band ends before its upper edge, except
 """
 
 from itertools import pairwise
-from math import ceil, floor
-from typing import Literal
+from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +15,19 @@ from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet.records import Column, day_text
 
-Numbers = Literal["spread", "middle"]
-"""How a number inside a band is found."""
 RULES = ("names", "spread", "middle")
 """How bands are written: by name, or as a number inside."""
 _DIGITS = 6  # of numbers that need not be whole, relative to the width of their band
 
 
-def numbers_inside(column: Column, codes: Counts, rule: str, generator: np.random.Generator) -> list[object]:
+def numbers_inside(column: Column, codes: Counts, rule: str, generator: np.random.Generator) -> list[Any]:
     """Return a number, or a day as text, for each record's band; None for what lies in no band."""
     if rule not in RULES[1:]:
         raise DeclarationError(
             f"numbers must be one of {', '.join(map(repr, RULES))}; got {rule!r}. Nothing was drawn."
         )
     bands = list(pairwise(column.edges))
-    found: list[object] = [None] * len(codes)
+    found: list[Any] = [None] * len(codes)
     for band, (low, high) in enumerate(bands):
         inside = np.flatnonzero(codes == band)
         is_last = band == len(bands) - 1
@@ -37,14 +35,14 @@ def numbers_inside(column: Column, codes: Counts, rule: str, generator: np.rando
             top = int(high) if is_last else int(high) - 1
             middle = floor((low + top) / 2)
             drawn = generator.integers(int(low), top + 1, size=len(inside)) if rule == "spread" else None
-            values: list[object] = [middle] * len(inside) if drawn is None else drawn.tolist()
+            values: list[Any] = [middle] * len(inside) if drawn is None else drawn.tolist()
         else:
-            places = max(0, _DIGITS - ceil(np.log10(high - low)))
+            places = max(0, _DIGITS - ceil(log10(high - low)))
             marks = generator.random(len(inside)) if rule == "spread" else np.full(len(inside), 0.5)
             rounded = np.floor((low + marks * (high - low)) * 10**places) / 10**places
             values = np.where(rounded < low, low, rounded).tolist()
         if column.dates:
-            values = [day_text(float(str(value))) for value in values]
+            values = [day_text(value) for value in values]
         for index, value in zip(inside.tolist(), values, strict=True):
             found[index] = value
     return found

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod, sqrt
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,8 +31,8 @@ from discreet.synthesis._intervals import count_interval, deviations, share_inte
 from discreet.synthesis._joint import Joint
 from discreet.synthesis._junction_tree import UNKNOWN, spread
 from discreet.synthesis._model import Synthesis
-from discreet.synthesis._numbers import Numbers, numbers_inside
 from discreet.synthesis._own_sums import OwnSums
+from discreet.synthesis._records import SyntheticRecords
 from discreet.synthesis._solver import SynthesisSolution
 
 BY_THE_MODEL = "by the model only"
@@ -345,24 +345,25 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {f"{c.name}_level": tuple(str(text_of(level)) for level in c.levels) for c in self.columns}
 
-    def synthesize(
-        self, rows: int, seed: int | None = None, numbers: Numbers | Literal["names"] = "names"
-    ) -> dict[str, list[Level]]:
-        """Return synthetic records drawn from the model, as lists by column.
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
+        """Return synthetic records drawn from the model, as lists by column; bands by their names.
 
-        `numbers` is the rule for columns with bands: "names" gives the name of the band, "spread" a number (or a day)
-        that is spread evenly over the band, "middle" the middle of it. A band whose edges are whole numbers gets whole
-        numbers. What lies in no band is missing then, None.
+        `records` draws the same, and writes numbers inside the bands, files and frames.
         """
+        return self.records(rows, seed, "names").table
+
+    def records(self, rows: int | None = None, seed: int | None = None, numbers: str = "spread") -> SyntheticRecords:
+        """Return synthetic records drawn from the model, as many as the release is about unless `rows` says otherwise.
+
+        `numbers` is the rule for columns with bands: "spread" writes a number (or a day) that is spread evenly over the
+        band, "middle" its middle, "names" its name. A band whose edges are whole numbers gets whole numbers. What lies
+        in no band is missing then, None. Where the release was learnt from, not who is in it, decides what they say:
+        no record belongs to anybody.
+        """
+        count = whole(self.size if rows is None else rows, "rows")
         generator = np.random.default_rng(seed)
-        codes = self.joint.sample(whole(rows, "rows"), generator)
-        found: dict[str, list[Level]] = {}
-        for column, own in zip(self.columns, codes.T, strict=True):
-            if numbers == "names" or not column.edges:
-                found[column.name] = [column.levels[code] for code in own.tolist()]
-            else:
-                found[column.name] = numbers_inside(column, own, numbers, generator)
-        return found
+        codes = self.joint.sample(count, generator)
+        return SyntheticRecords(self.model, codes, numbers, int(generator.integers(2**31)))
 
     def predict_proba(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> Floats:
         """Return P(target = level | what is known of each record) by the model, a column for each level.
