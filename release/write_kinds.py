@@ -24,6 +24,7 @@ FOLDERS = (
     "numbers",
     "regression",
     "networks",
+    "synthesis",
     "programs",
     "draws",
     "choices",

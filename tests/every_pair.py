@@ -52,7 +52,8 @@ NUMBERS = (
     dc.NumberQuantiles("x", (0, 9), ("0.5",), is_whole=True, missing=0),
 )
 BULK = dc.WeightedRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
-MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS, BULK)
+ALL_AT_ONCE = dc.Synthesis(list("abc"), levels={"a": TWO, "b": THREE, "c": TWO}, outside=0)
+MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS, BULK, ALL_AT_ONCE)
 ANY_TABLE, ANY_GRAPH, ANY_LINE, TWO_LEVELS = (0, 1, 2), (3, 4, 5, 6, 7, 8), (9, 10), (3, 4, 6, 7, 8)
 ACCEPTED: dict[str, tuple[int, ...]] = {
     "BallDraw": (9,),
@@ -77,6 +78,7 @@ ACCEPTED: dict[str, tuple[int, ...]] = {
     "FourierUpdates": TWO_LEVELS,
     "GaussianBallMoments": (25,),
     "GaussianMoments": ANY_LINE,
+    "GaussianPairTables": (26,),
     "GaussianTable": ANY_TABLE,
     "GeometricHistogram": ANY_TABLE,
     "GeometricSums": (17, 18, 19, 23),
@@ -97,6 +99,7 @@ ACCEPTED: dict[str, tuple[int, ...]] = {
     "MetricSums": (18, 23),
     "NetworkMaximum": (3, 4, 5, 6, 7),
     "NetworkSampling": ANY_GRAPH,
+    "PairGaussians": (26,),
     "PathTable": (20,),
     "PermuteAndFlip": ANY_TABLE,
     "PosteriorSampling": (*ANY_TABLE, 11, 12, 13, 14, 15, 16),
@@ -116,6 +119,8 @@ FACTS: dict[str, dict[str, Any]] = {
     "ContrastGaussians": {"delta": "1e-3"},
     "DiscreteGaussianCounts": {"delta": "1e-3"},
     "GaussianTable": {"delta": "1e-3"},
+    "GaussianPairTables": {"delta": "1e-3"},
+    "PairGaussians": {"delta": "1e-3"},
     "DiscreteGaussianHistogram": {"delta": "1e-3"},
     "GaussianBallMoments": {"delta": "1e-3"},
     "GaussianMoments": {"delta": "1e-3"},

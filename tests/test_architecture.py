@@ -29,6 +29,7 @@ ORDER = (
     "numbers",
     "regression",
     "networks",
+    "synthesis",
     "programs",
     "draws",
     "choices",

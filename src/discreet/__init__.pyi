@@ -13,6 +13,7 @@ from discreet import programs as programs
 from discreet import publishing as publishing
 from discreet import regression as regression
 from discreet import report as report
+from discreet import synthesis as synthesis
 from discreet import tables as tables
 from discreet import verification as verification
 from discreet._core.errors import (
@@ -61,6 +62,7 @@ from discreet.regression import BallMoments, ConeMoments, LinearRegression, Weig
 from discreet.release import Release
 from discreet.server import Client
 from discreet.study import Question, Study
+from discreet.synthesis import PairGaussians, Synthesis
 from discreet.tables import Categories, GeometricHistogram, LaplaceTable
 from discreet.verification import audit, verify
 
@@ -102,6 +104,7 @@ __all__ = [
     "NumberQuantiles",
     "NumberSums",
     "NumberTable",
+    "PairGaussians",
     "Persons",
     "Plan",
     "PoissonRate",
@@ -117,6 +120,7 @@ __all__ = [
     "SourceError",
     "Statistics",
     "Study",
+    "Synthesis",
     "SystemBits",
     "TreeTable",
     "UncalibratedDrawsWarning",

@@ -65,6 +65,7 @@ A_MEDIAN, A_GROUPED_MEDIAN = (
 )
 A_GAPPED_MEDIAN = dc.NumberQuantiles("x", (0, 3), ("1/3",), is_whole=True)
 TWO_QUANTILES = dc.NumberQuantiles("x", (0, 5), ("0.25", "0.75"), missing=0, is_whole=True)
+PAIR = dc.Synthesis(("a", "b"), levels={"a": (0, 1), "b": (0, 1)}, outside=0)
 EVENTS, MEAN = (
     dc.PoissonRate("events", most=3, outside=3),
     dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual"),
@@ -198,6 +199,8 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
+    "PairGaussians": [of(PAIR, 1, 90, 98, 800, delta="0.1", rounds=1, one_way="0.3", scores="0.3")],
+    "GaussianPairTables": [of_secret_number(PAIR, 70, 99, 800, delta="0.1", rounds=1, one_way="0.3", scores="0.3")],
 }
 
 
@@ -213,6 +216,8 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
         return np.asarray(model.rehearse({"x": list(x), "y": list(y)}))
     if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         return np.asarray(model.rehearse({"x": [x for x, _ in records], "g": [g for _, g in records]}))
+    if isinstance(model, dc.Synthesis):
+        return np.asarray(model.counts_of(np.array(records, dtype=np.int64).reshape(-1, len(model.columns))))
     if not isinstance(model, dc.Network):
         return np.bincount(records, minlength=len(model.cells))
     names, parts = [variable.name for variable in model.variables], []
@@ -236,8 +241,8 @@ def kinds_of_records(model: Any) -> list[Any]:
         if isinstance(model, dc.NumberQuantiles):
             own = range(model.places)
         return list(product([*own, *([-1] if not model.leaves_gaps_out else ["gap"])], "ab" if model.by else "a"))
-    if isinstance(model, dc.Network):
-        return list(product(*(range(len(variable.levels)) for variable in model.variables)))
+    if isinstance(model, dc.Network | dc.Synthesis):
+        return list(product(*(range(len(column.levels)) for column in model.columns)))
     return list(range(len(model.cells)))
 
 

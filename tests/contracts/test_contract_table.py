@@ -58,6 +58,8 @@ LOOSE = {
     "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
     "NetworkSampling": "as PosteriorSampling",
     "RateTruncation": "the loss of densities at the ends of its interval, and cells of a coarse grid here",
+    "PairGaussians": "steps that follow each other are bounded by zCDP, whose bound on delta is not attained",
+    "GaussianPairTables": "as PairGaussians",
     "BallDraw": "a range that holds for any records, and a coarse grid here",
 }
 """Kinds that may state more than a hundredth above what is true at these small settings, and why."""

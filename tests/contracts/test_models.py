@@ -22,7 +22,7 @@ MEMBERS = {
 NUMBER_KINDS, FAMILY_KINDS = {type(each).__name__ for each in NUMBERS}, {type(each).__name__ for each in FAMILIES}
 TABLE_KINDS = {"Categories", "ModelledTable"}
 HAVE: dict[type, set[str]] = {
-    contract.HasTables: TABLE_KINDS | {"Network", "NumberTable"} | FAMILY_KINDS,
+    contract.HasTables: TABLE_KINDS | {"Network", "NumberTable", "Synthesis"} | FAMILY_KINDS,
     contract.HasConditionals: {"Network"},
     contract.HasMissingValue: {"LinearRegression", "WeightedRegression"} | NUMBER_KINDS | FAMILY_KINDS,
     contract.DecidedByMetric: TABLE_KINDS | {"NumberTable"},
@@ -38,7 +38,7 @@ HAVE: dict[type, set[str]] = {
     contract.HasParameters: TABLE_KINDS | {"Network", "LinearRegression", "WeightedRegression"} | FAMILY_KINDS,
     contract.HasEventChances: TABLE_KINDS | {"Network"},
     contract.HasExpectations: TABLE_KINDS,
-    HasParts: TABLE_KINDS | {"Network", "LinearRegression"} | NUMBER_KINDS,
+    HasParts: TABLE_KINDS | {"Network", "LinearRegression", "Synthesis"} | NUMBER_KINDS,
     KnowsNeighbours: TABLE_KINDS | {"WeightedRegression"},
 }
 

@@ -57,7 +57,7 @@ def test_questions_have_the_same_answers_there(pgmpy: Any) -> None:
     rows = {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}
     peer = pgmpy.inference.VariableElimination(GARDEN.to_pgmpy(tables))
     wanted = peer.query(["sky", "grass"], evidence={"shoes": 1}, show_progress=False)
-    event = read_event("shoes=1", GARDEN)
+    event = read_event("shoes=1", GARDEN.variables)
     found = joint_chances(("sky", "grass"), event, rows, GARDEN) / chance_of(event, rows, GARDEN)
     values = wanted.values if wanted.variables == ["sky", "grass"] else wanted.values.T
     np.testing.assert_allclose(found, values, atol=1e-12)

@@ -112,6 +112,9 @@ COIN, SKEWED, THREE = categories(1, 1), categories(0.1, 7), categories(1, 1, 1)
 OF_COIN, OF_THREE = levels("x", "a", "b", "strange", None), levels("x", "a", "b", "c", None)
 ONE, ROOTS, ARROW = network("a", a=2), network("a", "b", a=2, b=2), network("a -> b", a=2, b=2)
 OF_ONE, OF_TWO = levels("a", 0, 1, 7), crossed(a=(0, 1), b=(0, 1))
+BOTH = dc.Synthesis(("a", "b"), levels={"a": (0, 1), "b": (0, 1)}, outside=0)
+OF_STEPS = {"delta": "0.1", "rounds": 1, "one_way": "0.3", "scores": "0.3"}  # one pair, so its table gets all parts
+STEPS = beside(box(*[(-1, 2)] * 4), box((-1, 4)), np.array([[2**20 - 1]]), box(*[(-1, 2)] * 4))
 LINE = dc.LinearRegression(
     "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1, missing="middle"
 )
@@ -251,6 +254,8 @@ CASES: dict[str, list[Case]] = {
         Case(of_secret_number(COIN, 1, delta="0.01"), OF_COIN, box((-20, 22), (-20, 22))),
         Case(of_secret_number(COIN, 4, delta="0.1", total="1/2"), OF_COIN, box((-9, 11), (-9, 11), (-9, 11)), 1e-6),
     ],
+    "PairGaussians": [Case(of(BOTH, 1, 90, **OF_STEPS), OF_TWO, STEPS, 1e-4)],
+    "GaussianPairTables": [Case(of_secret_number(BOTH, 70, **OF_STEPS), OF_TWO, STEPS, 1e-2)],
     "DiscreteGaussianHistogram": [
         Case(of(COIN, 2, 1, delta="0.01"), OF_COIN, tied(2, box((-20, 22)))),
         Case(of(THREE, 2, 2, delta="0.1"), OF_THREE, tied(2, box((-10, 12), (-10, 12)))),

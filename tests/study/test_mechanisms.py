@@ -53,6 +53,7 @@ EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\noutside = 3\nshape = 3\nrat
 SUMS = 'model = "number"\ncolumn = "y"\nask = ["mean", "sum", "variance"]'
 CELLS = 'model = "number"\ncolumn = "y"\nask = ["quantiles", "distribution", "mean"]'
 WHOLE = 'model = "number"\ncolumn = "z"\nquantiles = [0.5]'
+ALL_AT_ONCE = 'model = "synthesis"\ncolumns = ["a", "b"]'
 CUT = "sensitivity = 2\nnoisy_cells = 1"
 DELTA, LESS = 'delta = "1e-3"', 'delta = "1e-6"'
 
@@ -92,6 +93,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "FourierUpdates": [(NODE,)],
     "FourierCounts": [(NODE, "shares = [1]")],
     "ContrastGaussians": [(NODE, DELTA)],
+    "PairGaussians": [(ALL_AT_ONCE, DELTA, "rounds = 1", "cells = 100", 'check = "1/20"')],
     "NetworkMaximum": [(NODE, "resolution = 4")],
     "NetworkSampling": [(GRAPH, 'power = "0.05"', 'least = "0.2"', NO_READING)],
     "NetworkSampling.tempered": [(GRAPH, DELTA)],

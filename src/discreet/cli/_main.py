@@ -45,6 +45,11 @@ class _Commands(CommandsOnDemand):
             "predict",
             "Predict one variable of new records, some of whose values may be unknown.",
         ),
+        "synthesize": Command(
+            "discreet.cli._synthesize",
+            "synthesize",
+            "Draw synthetic records from a release of many columns, and say how good they are.",
+        ),
         "verify": Command(
             "discreet.cli._verify",
             "verify",

@@ -338,6 +338,12 @@ def _noise_words(found: Accuracy) -> list[str]:
     if "classified" in facts:
         right, known = facts["classified"], facts["classified_exactly"]
         words.append(f"New records will be classified correctly in {right:.1%} ({known:.1%} from exact counts).")
+    if "measured_pairs" in facts:
+        words.append(
+            f"Of {facts['pairs']:.0f} pairs of columns about {facts['measured_pairs']:.0f} will be measured; 90% "
+            f"intervals of their cells will be {facts['pair_width']:.3g} wide on average. The model will be off by "
+            f"{facts['model_distance']:.3g} in total variation for the table of a pair of columns, on average."
+        )
     return words
 
 

@@ -25,6 +25,7 @@ SOLVERS: dict[str, tuple[str, ...]] = {
         "discreet.numbers._table_posterior.NumberTableSolver",
         "discreet.numbers._secret_size_table.SecretNumberTableSolver",
     ),
+    "discreet.synthesis._model.Synthesis": ("discreet.synthesis._solver.SynthesisSolver",),
     "discreet.numbers._quantiles_model.NumberQuantiles": (
         "discreet.numbers._quantiles_posterior.NumberQuantilesSolver",
     ),

@@ -1,6 +1,6 @@
 """Events of a network as text, and their probability under given tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,19 +9,19 @@ from discreet._core.errors import DeclarationError
 from discreet.mechanism import Parameters
 from discreet.networks._elimination import Event, chance_of
 from discreet.networks._model import Network
-from discreet.records import Level, text_of
+from discreet.records import Column, Level, text_of
 
 
-def read_event(text: object, model: Network) -> Event:
+def read_event(text: object, declared: Sequence[Column]) -> Event:
     """Read 'smoker=yes, age=old': a comma means 'and'; a variable that is named twice may have either level."""
-    columns = {column.name: column for column in model.variables}
+    columns = {column.name: column for column in declared}
     event: Event = {}
     for part in text.split(",") if isinstance(text, str) else [""]:
         name, equals, level = (piece.strip() for piece in part.partition("="))
         column = columns.get(name)
         levels = [text_of(known) for known in column.levels] if column else []
         if not equals or level not in levels:
-            shown = model.variables[0]
+            shown = declared[0]
             raise DeclarationError(
                 f"Cannot read {text!r}: write 'variable=level' with declared names, such as "
                 f"'{shown.name}={shown.levels[0]}'; several are joined by commas."
@@ -53,8 +53,8 @@ def chance_under(model: Network, event: object, parameters: Parameters, given: o
     if not isinstance(parameters, Mapping):
         raise DeclarationError("The parameters of a network must be tables, keyed by the name of their variable.")
     tables = {name: table.reshape(-1, table.shape[-1]) for name, table in parameters.items()}
-    wanted = read_event(event, model)
+    wanted = read_event(event, model.variables)
     if given is None:
         return float(chance_of(wanted, tables, model))
-    known = read_event(given, model)
+    known = read_event(given, model.variables)
     return float(chance_of(both(wanted, known), tables, model)) / float(chance_of(known, tables, model))

@@ -235,7 +235,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     def _rate(self, event: str, column: Column, index: int) -> BetaMixture | Sampled:
         given = {column.name: np.arange(len(column.levels)) == index}
-        return self._conditional(read_event(event, self.model), given, event)
+        return self._conditional(read_event(event, self.model.variables), given, event)
 
     def _group_share(self, column: Column, index: int) -> BetaMixture | Sampled:
         return self._conditional({column.name: np.arange(len(column.levels)) == index}, {}, column.name)
@@ -321,7 +321,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     def probability(self, event: str) -> BetaMixture | Sampled:
         """Return the distribution of an event's probability, such as that of 'cancer=yes'."""
-        return self._conditional(read_event(event, self.model), {}, event)
+        return self._conditional(read_event(event, self.model.variables), {}, event)
 
     def conditional(self, event: str, given: str) -> BetaMixture | Sampled:
         """Return the distribution of P(event | given), such as that of 'cancer=yes' given 'smoker=yes'.
@@ -330,7 +330,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         counts (beyond 128 likely ones in ranges of neighbours), else over 4,000 exact draws of the true tables.
         Everything else is computed from as many draws of the probabilities themselves.
         """
-        return self._conditional(read_event(event, self.model), read_event(given, self.model), event)
+        return self._conditional(
+            read_event(event, self.model.variables), read_event(given, self.model.variables), event
+        )
 
     def _conditional(self, event: Event, given: Event, words: str) -> BetaMixture | Sampled:
         if all(levels.all() for levels in event.values()) or any(set(event) & {name} for name in given):
@@ -349,7 +351,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         They are averages of P(names | given) over 4,000 draws of the probabilities.
         """
         known = {variable.name for variable in self.model.variables}
-        condition = read_event(given, self.model) if given else {}
+        condition = read_event(given, self.model.variables) if given else {}
         if not names or len(set(names)) < len(names) or not known.issuperset(names) or set(names) & set(condition):
             raise DeclarationError(
                 "Name one or more variables of the network, each once, other than those that are given."
@@ -363,7 +365,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
         Both are computed in the network of expected probabilities, `mean_tables`.
         """
-        condition = read_event(given, self.model) if given else {}
+        condition = read_event(given, self.model.variables) if given else {}
         tables = {name: table.reshape(-1, table.shape[-1]) for name, table in self.mean_tables().items()}
         levels, chance = most_probable(condition, tables, self.model)
         return levels_of(levels, self.model), chance / float(chance_of(condition, tables, self.model))

@@ -56,6 +56,7 @@ from discreet.regression import (
     WeightedRegression,
     why_unweighted,
 )
+from discreet.synthesis import PairGaussians, Synthesis
 from discreet.tables import Categories, GeometricHistogram, TreeLevels
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
@@ -181,6 +182,12 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
 def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "every cell gets the same amount of noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: Synthesis, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    why = "noisy scores of all pairs of columns say which of them are worth measuring, and how finely"
+    return Suggestion(PairGaussians(model, size, epsilon, delta), why)
 
 
 @_suggestion.register

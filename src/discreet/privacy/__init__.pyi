@@ -74,6 +74,7 @@ from discreet.privacy._per_unit import PerUnit as PerUnit
 from discreet.privacy._zcdp import SLACK as SLACK
 from discreet.privacy._zcdp import concentrated_loss as concentrated_loss
 from discreet.privacy._zcdp import pure_rho as pure_rho
+from discreet.privacy._zcdp import reached_delta as reached_delta
 from discreet.privacy._zcdp import zcdp_epsilon, zcdp_limit
 
 __all__ = [

@@ -3,6 +3,8 @@ from discreet.report._documents import document_of, write_csv
 from discreet.report._documents import rows_with_truth as rows_with_truth
 from discreet.report._documents import write_draws as write_draws
 from discreet.report._ledger_page import ledger_page as ledger_page
+from discreet.report._quality_page import Quality as Quality
+from discreet.report._quality_page import quality_page as quality_page
 from discreet.report._theme import BAND as BAND
 from discreet.report._theme import BLUE as BLUE
 from discreet.report._theme import CONFIG as CONFIG
