@@ -81,7 +81,7 @@ def check(study: Path, strict: bool, as_json: bool) -> None:
         )
     source = declared.source()
     with working("counting", as_json):
-        levels, numbers = matches_of(source, questions)
+        levels, numbers = matches_of(source, questions, declared.columns)
         records = int((levels or numbers)[0].match.counts.sum())
         size = sizes_of(source, questions, records, declared.number)
     problems = [problem for column in levels for problem in column.problems()]
