@@ -39,6 +39,7 @@ from discreet.records._person_source import TOTAL as TOTAL
 from discreet.records._person_source import PersonSource as PersonSource
 from discreet.records._persons import IdPlan as IdPlan
 from discreet.records._persons import ids_in as ids_in
+from discreet.records._servers import connect as connect
 from discreet.records._source import Source, as_source
 from discreet.records._source import other_separator as other_separator
 from discreet.records._source import whole_rows as whole_rows

@@ -176,7 +176,12 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
     `table` names the table if a DuckDB file has several. `separator` is by default a comma for .csv, a tab for .tsv.
+    Instead of a path, it may be the address of a server: postgresql://user@host/database, or sc://host:port for Spark.
     """
+    if isinstance(path, str) and "://" in path:
+        from discreet.records._servers import connect  # few need a server
+
+        return connect(path, table)
     if isinstance(path, str | Path):
         return _one(Path(path), table, separator)
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -76,6 +77,7 @@ class Declarations:
 
     def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
         self._declared = declared
+        _check_place(declared.data)
         self.unit = _unit(declared.data)
         self.neighbours = _neighbours(declared.data.neighbours)
         self.number, self.about = _number(declared.data, self.neighbours)
@@ -112,7 +114,8 @@ class Declarations:
         questions = {
             name: each for name, each in self._declared.questions.items() if not set(_FILES) & set(each.further)
         }
-        data = plain["data"] | {"path": _ELSEWHERE, "table": None, "separator": None}
+        no_place = dict.fromkeys(("source", "table", "view", "folder", "format", "separator"))
+        data = plain["data"] | no_place | {"path": _ELSEWHERE}
         budget = plain["budget"] | {"ledger": _ELSEWHERE}
         kept = {"questions": msgspec.to_builtins(questions), "queries": {}}
         kept["lookups"] = {name: {"entries": dict(entries)} for name, entries in self._lookups.items()}
@@ -198,6 +201,28 @@ class Declarations:
     @property
     def _alone(self) -> Declared:
         return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self._persons)
+
+
+def _check_place(data: DeclaredData) -> None:
+    """Refuse a study that does not say where its records are, or says it twice."""
+    if (data.path is None) is (data.source is None):
+        raise DeclarationError(
+            "[data] needs either path, a file of records, or source, the address of a server, such as "
+            "'postgresql://reader@host/hospital'."
+        )
+    if data.source is None:
+        if data.view is not None or data.folder is not None or data.format is not None:
+            raise DeclarationError(
+                "data.view, data.folder and data.format are for a source on a server, not for files."
+            )
+        return
+    if sum(each is not None for each in (data.table, data.view, data.folder)) != 1 or data.separator is not None:
+        raise DeclarationError("With data.source, name one of data.table, data.view and data.folder, and no separator.")
+    if urlsplit(data.source).password is not None or "password=" in data.source or "token=" in data.source:
+        raise DeclarationError(
+            "data.source contains a password or a token, and everything in a study is public. Take it out: passwords "
+            "belong into a password file (PGPASSFILE), tokens into the environment."
+        )
 
 
 def _neighbours(written: str) -> Adjacency:

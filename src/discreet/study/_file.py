@@ -17,10 +17,13 @@ Prior = float | list[float] | dict[str, float | list[float]] | str
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
     """[data]: where the records are, and how many there are; with a `unit_column`, how many persons.
 
+    They are in files at a `path`, or on a server, the `source`: a table or view there, or a folder that Spark reads.
+
     Where `neighbours` are added or removed the number of records is secret; `about` is a guess of it for plans.
     """
 
-    path: str | list[str]
+    path: str | list[str] | None = None
+    source: str | None = None
     size: int | msgspec.UnsetType = msgspec.UNSET
     neighbours: str = "replace"
     about: int | msgspec.UnsetType = msgspec.UNSET
@@ -28,6 +31,9 @@ class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
     rows_per_unit: int = 1
     unit_column: str | None = None
     table: str | None = None
+    view: str | None = None
+    folder: str | None = None
+    format: str | None = None
     separator: str | None = None
 
 

@@ -17,7 +17,7 @@ from discreet.ledger import Chain, Ledger, allowance_in_words, now, period_at, s
 from discreet.mechanism import Plan
 from discreet.privacy import Adjacency, Metric
 from discreet.publishing import publish, publish_plan
-from discreet.records import Column, Source, Statistics, as_source, read
+from discreet.records import Column, Source, Statistics, as_source, connect, read
 from discreet.release import Release, read_mechanism
 from discreet.study._declarations import Declarations
 from discreet.study._file import read_study
@@ -58,12 +58,14 @@ class Study(Declarations):
     def data_paths(self) -> list[Path]:
         """Return the paths of the data; relative paths start from the study file's folder."""
         declared = self._declared.data.path
-        return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared)]
+        return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared or [])]
 
     @property
     def _data_name(self) -> str:
         """Return what the study calls its data; several files are named in their order."""
-        declared = self._declared.data.path
+        declared, data = self._declared.data.path, self._declared.data
+        if declared is None:
+            return f"{data.table or data.view or data.folder} at {data.source}"
         return declared if isinstance(declared, str) else ", ".join(declared)
 
     @property
@@ -109,6 +111,8 @@ class Study(Declarations):
     def source(self) -> Source:
         """Open the data."""
         paths, data = self.data_paths, self._declared.data
+        if data.source is not None:
+            return self._derived_in(connect(data.source, data.table or data.view, data.folder, data.format))
         source: Source = read(paths[0] if isinstance(data.path, str) else paths, data.table, data.separator)
         return self._derived_in(source)
 
