@@ -156,6 +156,10 @@ class Derived:
         tables = {name: dict(sorted(table.items())) for name, table in self.lookups.items()}
         return Derivation(canonical_json({"expressions": dict(self.texts), **({"lookups": tables} if tables else {})}))
 
+    def batch(self, batch: Batch) -> Batch:
+        """Return some records with the derived columns beside the stored ones."""
+        return DerivedBatch(batch, self)
+
     def source(self, data: object) -> Source:
         """Return records with the derived columns beside the stored ones."""
         return derived_source(as_source(data), self)

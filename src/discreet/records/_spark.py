@@ -263,12 +263,8 @@ def _has_workers(spark: "SparkSession") -> bool:
 def _batches(batches: Iterator["pyarrow.RecordBatch"], names: list[str], derived: "Derived | None") -> Iterator[Batch]:
     """Yield the batches of a task, with derived columns beside the stored ones."""
     for batch in batches:
-        made: Batch = ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
-        if derived is not None:
-            from discreet.records._derived import DerivedBatch
-
-            made = DerivedBatch(made, derived)
-        yield made
+        made = ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
+        yield made if derived is None else derived.batch(made)
 
 
 def summed(

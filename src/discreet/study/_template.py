@@ -36,6 +36,7 @@ ledger = "study.db"
 _COLUMN = """
 # [columns.{name}]
 # levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
+# expression = "a / b"             # if it is not stored, but derived from other columns
 # outside = "other"                # with bounds: missing = 40, what a missing value counts as; regressions need it
 """
 
