@@ -57,7 +57,7 @@ from discreet.privacy import Accountant, Budget, Guarantee, Unit, compose
 from discreet.programs import CellModel, Logistic
 from discreet.programs.families import ExponentialRate, NormalMean, PoissonRate
 from discreet.publishing import QuerySession, publish, publish_plan, simulate
-from discreet.records import Column, Source, Statistics, Where, read
+from discreet.records import Column, Derived, Source, Statistics, Where, read
 from discreet.regression import BallMoments, ConeMoments, LinearRegression, WeightedRegression
 from discreet.release import Release
 from discreet.server import Client
@@ -82,6 +82,7 @@ __all__ = [
     "CubeSums",
     "CubeTables",
     "DeclarationError",
+    "Derived",
     "DiscreetError",
     "DocumentError",
     "EquivalentSize",

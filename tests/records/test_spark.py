@@ -11,7 +11,7 @@ import discreet as dc
 from conformance.backends import PLAIN, Engine, arrow
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
 from conformance.counting import counts_of
-from discreet.records import as_source
+from discreet.records import GroupPlan, Measure, as_source
 from discreet.records._spark import SparkSource, summed
 
 pytestmark = [
@@ -121,3 +121,37 @@ def test_spark_puts_the_rows_of_a_person_together(spark: Any) -> None:
     group = dc.Column("g", ("Y", "N"), outside="Y")
     model = dc.NumberSums("x", (0, 20), by=group, persons=dc.Persons("id", 12, "total", (0, 5)))
     assert model.rehearse(frame).tolist() == model.rehearse(data).tolist()
+
+
+def test_columns_are_derived_on_the_workers_as_in_lists(spark: Any) -> None:
+    rows = [
+        (80.5, 1.8, "1960-02-29", "I21"),
+        (None, 0.0, None, None),
+        (1e300, 1.7, "x", "i21"),
+        (70.0, 1.75, "2001-01-01", "C50"),
+    ]
+    lists = {name: list(column) for name, column in zip("whbc", zip(*rows, strict=True), strict=True)}
+    frame = spark.createDataFrame(rows, "w double, h double, b string, c string")
+    derived = dc.Derived(
+        {
+            "bmi": "w / (h * h)",
+            "age": "years(b, '2026-02-28')",
+            "hit": "lookup(c, 'codes') = 'yes'",
+            "none": "hit and w > 1",
+        },
+        {"codes": {"I21": "yes", "C50": "no"}},
+    )
+    families = [
+        [dc.Column.banded("bmi", [0, 24, 100])],
+        [dc.Column("age", (25, 65, 66)), dc.Column("hit", (True, False))],
+    ]
+    families += [[dc.Column("c", ("I21", "C50")), dc.Column("none", (True, False))]]
+    there, here = (derived.source(each) for each in (frame, lists))
+    for ours, plain in zip(there.count_families(families), here.count_families(families), strict=True):
+        assert ours.tolist() == plain.tolist()
+    plan = GroupPlan(Measure("bmi", 0, 100, 0), (families[1][1],), leaves_gaps_out=True)
+    assert there.sum_groups(plan)[0].tolist() == here.sum_groups(plan)[0].tolist()
+    (found,), (wanted,) = (each.match([families[0][0]]) for each in (there, here))
+    assert found.counts.tolist() == wanted.counts.tolist()
+    with pytest.raises(dc.SourceError, match="no column 'w'"):
+        derived.source(frame.drop("w")).count_families(families)

@@ -158,11 +158,12 @@ def check_quotes(source: object) -> None:
         )
 
 
-def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[LevelMatch], list[NumberMatch]]:
-    """Return how the columns of the questions match the records, in one pass over these."""
-    columns = list(
-        {column.name: column for question in questions for column in (*question.columns, *question.conditions)}.values()
-    )
+def matches_of(
+    source: Source, questions: Sequence[Question], declared: Mapping[str, Column]
+) -> tuple[list[LevelMatch], list[NumberMatch]]:
+    """Return how the columns of the questions match the records, as they are declared, in one pass over these."""
+    asked = {column.name: column for question in questions for column in (*question.columns, *question.conditions)}
+    columns = [declared.get(name, column) for name, column in asked.items()]
     bounds: dict[str, list[Bounds]] = {}
     for each in (each for question in questions for each in question.bounds):
         bounds.setdefault(each.name, []).append(each)

@@ -28,19 +28,20 @@ EYES = "For the data holder's eyes only: what follows describes the records, and
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True, help="The file to write."
 )
-@click.option("--table", help="The table to read, if a DuckDB file holds several.")
+@click.option("--table", help="The table to read, on a server, or if a DuckDB file holds several.")
 @click.option("--separator", help="What separates the values of a CSV file, if not a comma.")
 @as_json
 @helpful
-def init(data: Path, out: Path, table: str | None, separator: str | None, as_json: bool) -> None:
+def init(data: str, out: Path, table: str | None, separator: str | None, as_json: bool) -> None:
     """Write a commented study file from a table's column names alone. No value is read.
 
     \b
     Example:  discreet init survey.csv
+              discreet init postgresql://reader@db/hospital --table visits
     """
     if out.exists():
         raise DeclarationError(f"{str(out)!r} already exists. Nothing was written. Choose another name with --out.")
@@ -81,7 +82,7 @@ def check(study: Path, strict: bool, as_json: bool) -> None:
         )
     source = declared.source()
     with working("counting", as_json):
-        levels, numbers = matches_of(source, questions)
+        levels, numbers = matches_of(source, questions, declared.columns)
         records = int((levels or numbers)[0].match.counts.sum())
         size = sizes_of(source, questions, records, declared.number)
     problems = [problem for column in levels for problem in column.problems()]

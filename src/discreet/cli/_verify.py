@@ -73,6 +73,7 @@ def verify(
                 "adjacency": certificate.guarantee.adjacency.value,
                 "change": document.change,
                 **({} if document.where is None else {"where": str(document.where)}),
+                **({} if document.derived is None else {"derived": document.derived.document}),
                 "unit": document.unit.description,
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,

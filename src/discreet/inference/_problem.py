@@ -296,6 +296,15 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
             f"These releases are about different records, one of {words}, so they are not read together. Nothing was "
             "read. Read each by itself."
         )
+    derived: dict[str, str] = {}
+    for release in releases:
+        own = getattr(release, "derived", None)
+        for name, text in ({} if own is None else own.document["expressions"]).items():
+            if derived.setdefault(name, text) != text:
+                raise DeclarationError(
+                    f"These releases derive {name!r} differently, one as {derived[name]} and one as {text}, so they "
+                    "are not read together. Nothing was read. Read each by itself."
+                )
     if len(releases) == 1:
         return list(releases)
 

@@ -71,7 +71,15 @@ def sources_line(posterior: "Posterior") -> str:
         read = (
             f"Read together, as likelihoods of the same {posterior.about}{posterior.size} records: {'; '.join(each)}."
         )
-    return " ".join(filter(None, [read, forced_prior_line(posterior), own_records_line(posterior)]))
+    lines = [read, derived_line(posterior), forced_prior_line(posterior), own_records_line(posterior)]
+    return " ".join(filter(None, lines))
+
+
+def derived_line(posterior: "Posterior") -> str:
+    """Say how columns are made of others, if they are."""
+    said = (release.derived.in_words for release in posterior.releases if release.derived is not None)
+    found = dict.fromkeys(each for words in said for each in words)
+    return f"Derived from the stored columns: {'; '.join(found)}." if found else ""
 
 
 def forced_prior_line(posterior: "Posterior") -> str:

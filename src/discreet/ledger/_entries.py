@@ -51,6 +51,7 @@ class Body(Carried, total=False):
     groups: list[str]
     rule: Document
     where: list[Document] | None
+    derived: list[Document | None] | None
     population: str
     unit: str
     reason: str
@@ -88,9 +89,10 @@ records.
 """
 
 
-OPTIONAL_PARTS: dict[str, set[str]] = {"created": {"metric", "rule"}, "charge": {"part", "where"}}
+OPTIONAL_PARTS: dict[str, set[str]] = {"created": {"metric", "rule"}, "charge": {"part", "where", "derived"}}
 """The parts that only some ledgers have: a metric, and the account of a charge under it; the column by whose levels
-groups are formed, and which records a charge is about."""
+groups are formed, and which records a charge is about; and how columns of each
+of its releases are derived."""
 
 
 @dataclass(frozen=True)

@@ -56,11 +56,13 @@ from discreet.privacy import (
     spent_text,
     together,
 )
-from discreet.records import Column, Where, is_text
+from discreet.records import Column, Derivation, Where, is_text
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
 
+_ABOUT: Body = {"where": None, "derived": None}
+"""What a charge says only where it is about some of the records, or about derived columns."""
 _MOST_IN_A_NOTEBOOK = 60
 _MOST_DRAWN = 1000  # entries that are read again for a picture
 _AT_A_TIME = 1000  # rows that are read together when the whole chain is followed
@@ -141,13 +143,14 @@ class Ledger(NotebookRepr):
         data: str = "",
         decides: Decides | None = None,
         where: Where | None = None,
+        derived: Sequence[Derivation | None] = (),
     ) -> Receipt | list[str]:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
         If releases are on record for the same request, their texts are returned instead and nothing is charged.
         `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name;
         `decides` says under which metrics an ordinary release can be charged, `where` which records it is about if not
-        all.
+        all, `derived` how columns of each of its releases are made of others.
         """
         with self._chain.write_transaction() as connection:
             reached("charge-begun")
@@ -177,8 +180,10 @@ class Ledger(NotebookRepr):
             if account != (group or EVERYONE):
                 asked_for["part"] = account
             told: Body = {} if where is None else {"where": where.document()}
+            if any(derived):
+                told["derived"] = [None if each is None else each.document for each in derived]
             if request is not None:
-                state = state_of(self._chain, connection, head, request, {**asked_for, "where": told.get("where")})
+                state = state_of(self._chain, connection, head, request, {**asked_for, **_ABOUT, **told})
                 if isinstance(state, list):
                     return state
                 head = state

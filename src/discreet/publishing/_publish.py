@@ -139,6 +139,7 @@ def publish_parts(
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
             concentrated=charge.concentrated, group=group, data=data, decides=charge.decides, where=where,
+            derived=[part.secret.derived for part in parts],
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)
@@ -153,7 +154,7 @@ def publish_parts(
         releases = [
             Release(
                 part.mechanism, output, part.label, unit,
-                receipt=receipt, group=group, reading=part.reading, where=where,
+                receipt=receipt, group=group, reading=part.reading, where=where, derived=part.secret.derived,
             )
             for part, output in zip(parts, outputs, strict=True)
         ]  # fmt: skip

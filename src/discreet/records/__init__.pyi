@@ -9,6 +9,8 @@ from discreet.records._bounds import missing_value_in_words as missing_value_in_
 from discreet.records._columns import Column, Level
 from discreet.records._columns import is_text as is_text
 from discreet.records._columns import level_text as level_text
+from discreet.records._derived import Derivation as Derivation
+from discreet.records._derived import Derived
 from discreet.records._files import read
 from discreet.records._frames import columns_of_frame as columns_of_frame
 from discreet.records._grouped_sums import UNIT as UNIT
@@ -37,6 +39,7 @@ from discreet.records._person_source import TOTAL as TOTAL
 from discreet.records._person_source import PersonSource as PersonSource
 from discreet.records._persons import IdPlan as IdPlan
 from discreet.records._persons import ids_in as ids_in
+from discreet.records._servers import connect as connect
 from discreet.records._source import Source, as_source
 from discreet.records._source import other_separator as other_separator
 from discreet.records._source import whole_rows as whole_rows
@@ -44,6 +47,8 @@ from discreet.records._statistics import Statistics
 from discreet.records._values import FIRST_DAY as FIRST_DAY
 from discreet.records._values import LARGEST_WHOLE, NUMBER, text_of
 from discreet.records._values import LAST_DAY as LAST_DAY
+from discreet.records._values import day_of as day_of
+from discreet.records._values import number_of as number_of
 from discreet.records._weights import SUMS as SUMS
 from discreet.records._weights import WeightPlan as WeightPlan
 from discreet.records._weights import divided as divided
@@ -58,6 +63,7 @@ __all__ = [
     "LARGEST_WHOLE",
     "NUMBER",
     "Column",
+    "Derived",
     "Level",
     "ListSource",
     "Source",

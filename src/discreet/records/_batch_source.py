@@ -5,6 +5,7 @@ A backend only has to say how a batch of one column becomes codes or numbers.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,13 @@ from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in
 from discreet.records._moments import MomentPlan, Wholes, moments_of, whole_rows_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
-from discreet.records._source import Batch, answered, require_columns
+from discreet.records._source import Batch, Source, answered, require_columns
 from discreet.records._statistics import clusters, count_codes, margins
 from discreet.records._weights import WeightPlan, weighted_sums
+
+if TYPE_CHECKING:
+    from discreet.records._derived import Derived
+    from discreet.records._expressions import Raw
 
 
 class BatchSource(ABC):
@@ -32,6 +37,18 @@ class BatchSource(ABC):
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield all records, with at least these columns."""
+
+    def stored(self, raws: "Sequence[Raw]", also: Sequence[str]) -> Iterator[Batch]:
+        """Yield all records with what derived columns are made of, and with further columns as they are."""
+        return self.batches(
+            list(dict.fromkeys([*(raw.name if isinstance(raw, Column) else raw[0] for raw in raws), *also]))
+        )
+
+    def with_derived(self, derived: "Derived") -> Source:
+        """Return the same records with derived columns beside the stored ones."""
+        from discreet.records._derived import DerivedSource  # it builds on this module
+
+        return DerivedSource(self, derived)
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._core.arrays import Counts
+from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import SourceError
 from discreet.records._columns import Column
 from discreet.records._duckdb_sql import (
@@ -42,14 +42,17 @@ from discreet.records._duckdb_sql import (
 from discreet.records._grouped_sums import GroupPlan
 from discreet.records._matches import ColumnMatch, match_of, shown, undeclared_apart
 from discreet.records._moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of, whole_rows_of
-from discreet.records._persons import IdPlan, IdRows
-from discreet.records._source import answered, require_columns
-from discreet.records._statistics import Cluster, clusters, count_codes, margins
+from discreet.records._persons import IdPlan, IdRows, Keys
+from discreet.records._source import Batch, Source, answered, require_columns
+from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
 from discreet.records._typed_arrays import Array
 from discreet.records._weights import WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    from discreet.records._derived import Derived
+    from discreet.records._expressions import Raw
 
 Item = TypeVar("Item", bound=np.generic)
 Numbers = NDArray[np.number]
@@ -130,6 +133,7 @@ _VIEW = "\x02"  # as GIVEN
 _NO_VALUE = -1  # in place of a code, which is never below 0
 _FEW = 3  # most columns of a table that the backend itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
+_KEY = "coalesce(('0x' || substr(sha256({}), {}, 16))::UBIGINT, 0)"
 
 _Raw = Column | tuple[str, bool]
 """What a factor needs of a record: the code of a column, or the number (or day) under a name."""
@@ -373,9 +377,7 @@ class DuckdbSource:
         grouped = (
             f"SELECT {listed}id, {sums}, count(s) AS known FROM (SELECT {selected} FROM {table}) GROUP BY {listed}id"
         )
-        keys = ", ".join(
-            f"coalesce(('0x' || substr(sha256(id), {start}, 16))::UBIGINT, 0) AS key_{start}" for start in (1, 17)
-        )
+        keys = ", ".join(f"{_KEY.format('id', start)} AS key_{start}" for start in (1, 17))
         with self._lock:
             found = self._ask(f"SELECT {listed}{keys}, sum, max, min, known FROM ({grouped})").fetchnumpy()
         cells = np.zeros(len(found["known"]), dtype=np.int64)
@@ -386,21 +388,43 @@ class DuckdbSource:
         key = np.column_stack([np.ma.getdata(found[name]).astype(np.uint64) for name in ("key_1", "key_17")])
         return IdRows.together([IdRows(key, cells, *parts)])
 
-    def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
-        """Yield the codes and numbers that the factors are made of, as the backend streams them."""
+    def _batches(self, plan: MomentPlan, ids: Sequence[str] = ()) -> Iterator["_Numbers"]:
+        """Yield the codes and numbers that the factors are made of, and keys of ids, as the backend streams them."""
         columns = dict.fromkeys(f.declared for f in plan.bases if isinstance(f, Indicator))
         measured = dict.fromkeys((f.column, f.dates) for f in plan.bases if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
-        selected = [coding.small for coding in codings.values()] + list(numbers.values())
+        keys = [_KEY.format(id_bytes(name, self._types[name]), start) for name in ids for start in (1, 17)]
+        selected = [coding.small for coding in codings.values()] + list(numbers.values()) + keys
         dtypes = [coding.dtype for coding in codings.values()] + [np.dtype(np.float64)] * len(numbers)
         gaps = [coding.gap for coding in codings.values()] + [np.nan] * len(numbers)
+        dtypes += [np.dtype(np.uint64)] * len(keys)
+        gaps += [0] * len(keys)
         for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), dtypes, gaps):
             pairs = zip(codings.items(), batch, strict=False)
             found: dict[_Raw, Array] = {
                 column: c.placed(codes.astype(c.dtype, copy=False)) for (column, c), codes in pairs
             }
-            yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
+            rest = batch[len(codings) :]
+            own_keys = [np.column_stack(rest[k : k + 2]).astype(np.uint64) for k in range(len(numbers), len(rest), 2)]
+            yield _Numbers(
+                found | dict(zip(numbers, rest[: len(numbers)], strict=True)), dict(zip(ids, own_keys, strict=True))
+            )
+
+    def stored(self, raws: "Sequence[Raw]", also: Sequence[str]) -> Iterator[Batch]:
+        """Yield all records with what derived columns are made of, and with the keys of further columns."""
+        self._asked([*(raw.name if isinstance(raw, Column) else raw[0] for raw in raws), *also])
+        factors = [
+            Indicator(each, 0) if isinstance(each, Column) else Measure(each[0], 0, 1, 0, each[1]) for each in raws
+        ]
+        with self._lock:
+            yield from self._batches(MomentPlan(tuple(factors), (), 1), also)
+
+    def with_derived(self, derived: "Derived") -> Source:
+        """Return the same records with derived columns beside the stored ones."""
+        from discreet.records._derived import DerivedSource  # it builds on this module
+
+        return DerivedSource(self, derived)
 
     def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
         """Return how the records match each column: for the data holder's eyes only."""
@@ -452,12 +476,24 @@ def _raw(factor: Base) -> "_Raw":
     return factor.declared if isinstance(factor, Indicator) else (factor.column, factor.dates)
 
 
-class _Numbers:
-    def __init__(self, columns: Mapping["_Raw", Array]) -> None:
-        self._columns = columns
+class _Numbers(Batch):
+    def __init__(self, columns: Mapping["_Raw", Array], keys: Mapping[str, Keys]) -> None:
+        self._columns, self._keys = columns, keys
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
 
     def raw(self, factor: Base) -> Array:
         return self._columns[_raw(factor)]
+
+    def codes(self, column: Column) -> Codes:
+        return cast(Codes, self._columns[column])
+
+    def numbers(self, name: str, dates: bool) -> Floats:
+        return cast(Floats, self._columns[name, dates])
+
+    def keys(self, name: str) -> Keys:
+        return self._keys[name]
+
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
+        raise SourceError("A stream of DuckDB holds no values as they are stored.")

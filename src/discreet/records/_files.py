@@ -10,7 +10,7 @@ columns are counted one after the other as if they were one.
 
 import gzip
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowSource
 from discreet.records._columns import Column
 from discreet.records._delimited import DelimitedSource
+from discreet.records._derived import derived_source
 from discreet.records._duckdb import DuckdbSource
 from discreet.records._duckdb_sql import identifier, literal
 from discreet.records._grouped_sums import GroupPlan, added
@@ -35,7 +36,9 @@ from discreet.records._weights import WeightPlan, sum_weights
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from discreet.records._source import Source
+    from discreet.records._derived import Derived
+    from discreet.records._expressions import Raw
+    from discreet.records._source import Batch
 
 
 class SeveralSource:
@@ -84,6 +87,15 @@ class SeveralSource:
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to; a person may have rows in several tables."""
         return IdRows.together([ids_in(source, plan) for source in self._sources])
+
+    def stored(self, raws: "Sequence[Raw]", also: Sequence[str]) -> Iterator["Batch"]:
+        """Yield all records with what derived columns are made of, and with further columns as they are."""
+        for source in self._sources:
+            yield from source.stored(raws, also)
+
+    def with_derived(self, derived: "Derived") -> "Source":
+        """Return the same records with derived columns beside the stored ones."""
+        return SeveralSource([derived_source(source, derived) for source in self._sources])
 
     def open_quote(self) -> str | None:
         """Say in which record of a file of text a quote is never closed, if there is one: for the data holder only."""
@@ -164,7 +176,12 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
     `table` names the table if a DuckDB file has several. `separator` is by default a comma for .csv, a tab for .tsv.
+    Instead of a path, it may be the address of a server: postgresql://user@host/database, or sc://host:port for Spark.
     """
+    if isinstance(path, str) and "://" in path:
+        from discreet.records._servers import connect  # few need a server
+
+        return connect(path, table)
     if isinstance(path, str | Path):
         return _one(Path(path), table, separator)
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):

@@ -172,7 +172,7 @@ def id_rows(batches: Iterable[Batch], plan: IdPlan) -> IdRows:
         cells = np.zeros(len(batch), dtype=np.int64)
         for column in plan.groups:
             cells = cells * len(column.levels) + batch.codes(column)
-        keys = keys_of(batch.values(plan.ids, np.arange(len(batch))))
+        keys = batch.keys(plan.ids)
         largest, smallest = np.where(known, steps, -_BOUND), np.where(known, steps, _BOUND)
         parts.append(IdRows.together([IdRows(keys, cells, steps * known, largest, smallest, known.astype(np.int64))]))
     return IdRows.together(parts)

@@ -24,8 +24,10 @@ from discreet.records._statistics import Codes
 from discreet.records._typed_arrays import Array
 
 if TYPE_CHECKING:
+    from discreet.records._derived import Derived
+    from discreet.records._expressions import Raw
     from discreet.records._grouped_sums import GroupPlan
-    from discreet.records._persons import IdPlan, IdRows
+    from discreet.records._persons import IdPlan, IdRows, Keys
     from discreet.records._weights import WeightPlan
 
 
@@ -59,6 +61,12 @@ class Source(Protocol):
     def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
         """Return how the records match each column, with its most frequent undeclared values: for the holder only."""
 
+    def stored(self, raws: "Sequence[Raw]", also: Sequence[str]) -> "Iterator[Batch]":
+        """Yield all records with what derived columns are made of, and with further columns as they are."""
+
+    def with_derived(self, derived: "Derived") -> "Source":
+        """Return the same records with derived columns beside the stored ones."""
+
 
 class Batch(ABC):
     """Some records of a source, column by column."""
@@ -78,6 +86,12 @@ class Batch(ABC):
     @abstractmethod
     def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
+
+    def keys(self, name: str) -> "Keys":
+        """Return the keys of ids: two whole numbers for each record."""
+        from discreet.records._persons import keys_of  # it builds on this module
+
+        return keys_of(self.values(name, np.arange(len(self))))
 
     def frequencies(self, name: str, indices: NDArray[np.intp]) -> Counter[str]:
         """Return how often each value of some records occurs, for the data holder's eyes only."""

@@ -25,13 +25,16 @@ from discreet.records._grouped_sums import GroupPlan, group_sums, place_counts
 from discreet.records._matches import ColumnMatch, matches_in, ordered
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
-from discreet.records._source import Batch, answered, one_pass_only, require_columns
+from discreet.records._source import Batch, Source, answered, one_pass_only, require_columns
 from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
 from discreet.records._weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, Row, SparkSession
+
+    from discreet.records._derived import Derived
+    from discreet.records._expressions import Raw
 
 _SIMPLE = (
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "char", "varchar",
@@ -46,15 +49,24 @@ Work = Callable[[Iterator[Batch]], Iterator[Totals]]
 class SparkSource:
     """Records in a frame of Spark."""
 
-    def __init__(self, frame: "DataFrame") -> None:
-        self._frame = frame
+    def __init__(self, frame: "DataFrame", derived: "Derived | None" = None) -> None:
+        self._frame, self._derived = frame, derived
 
     def __repr__(self) -> str:
         return "SparkSource(<records>)"
 
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""
-        return list(self._frame.columns)
+        own = [] if self._derived is None else list(self._derived.definitions)
+        return list(dict.fromkeys([*self._frame.columns, *own]))
+
+    def stored(self, raws: "Sequence[Raw]", also: Sequence[str]) -> Iterator[Batch]:
+        """Refuse: records stay where they are, and columns are derived there."""
+        raise one_pass_only("Spark table")
+
+    def with_derived(self, derived: "Derived") -> Source:
+        """Return the same records with derived columns, which the workers evaluate."""
+        return SparkSource(self._frame, derived)
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
@@ -137,12 +149,12 @@ class SparkSource:
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to: tasks make keys of ids, and Spark groups by these numbers."""
-        names = self._required(plan.names)
+        names, derived = self._required(plan.names), self._derived
 
         def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
             import pyarrow
 
-            given = (ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows) for batch in batches)
+            given = _batches(batches, names, derived)
             persons = id_rows(given, plan)
             keys = persons.keys.view(np.int64)
             columns = [
@@ -199,13 +211,22 @@ class SparkSource:
         ]
 
     def _required(self, names: Iterable[str]) -> list[str]:
+        """Return the stored columns that these are, or are made of."""
         wanted = list(dict.fromkeys(names))
-        require_columns(set(wanted), self.names())
+        if self._derived is not None:
+            definitions = self._derived.definitions
+            operands = {name: definitions[name].operation.operands() for name in wanted if name in definitions}
+            stored = {
+                name: [raw.name if isinstance(raw, Column) else raw[0] for raw in raws]
+                for name, raws in operands.items()
+            }
+            wanted = list(dict.fromkeys(each for name in wanted for each in stored.get(name, [name])))
+        require_columns(set(wanted), self._frame.columns)
         return wanted
 
     def _summed(self, names: list[str], work: Work, schema: str = _TOTALS) -> list[tuple[str | int, int]]:
         """Return the totals of what all tasks found, by index."""
-        rows = self._collected(summed(self._frame, names, work, schema))
+        rows = self._collected(summed(self._frame, names, work, schema, self._derived))
         return [(index, int(total)) for index, total in rows]
 
     def _collected(self, made: "DataFrame") -> list["Row"]:
@@ -239,7 +260,16 @@ def _has_workers(spark: "SparkSession") -> bool:
     return True
 
 
-def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTALS) -> "DataFrame":
+def _batches(batches: Iterator["pyarrow.RecordBatch"], names: list[str], derived: "Derived | None") -> Iterator[Batch]:
+    """Yield the batches of a task, with derived columns beside the stored ones."""
+    for batch in batches:
+        made = ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
+        yield made if derived is None else derived.batch(made)
+
+
+def summed(
+    frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTALS, derived: "Derived | None" = None
+) -> "DataFrame":
     """Return the frame of Spark with the totals of all tasks; nothing is computed yet.
 
     Sums are decimals, which do not overflow.
@@ -249,8 +279,7 @@ def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTA
         import pyarrow
 
         kind = pyarrow.string() if schema.startswith("position string") else pyarrow.int64()
-        given = (ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows) for batch in batches)
-        for found, totals in work(given):
+        for found, totals in work(_batches(batches, names, derived)):
             columns = [pyarrow.array(found, kind), pyarrow.array(totals, pyarrow.int64())]
             yield pyarrow.RecordBatch.from_arrays(columns, names=["position", "total"])
 

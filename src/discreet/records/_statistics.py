@@ -21,6 +21,7 @@ from discreet._core.errors import SecretError
 from discreet.records._columns import Column
 
 if TYPE_CHECKING:
+    from discreet.records._derived import Derivation
     from discreet.records._where import Where
 
 Codes = NDArray[np.integer]
@@ -112,11 +113,12 @@ class Statistics:
     Statistics(<3 secret values>)
     """
 
-    __slots__ = ("_records", "_values", "model", "where")
+    __slots__ = ("_records", "_values", "derived", "model", "where")
 
     def __init__(self, model: object, values: NDArray[np.int64], records: int) -> None:
         self.model = model
         self.where: Where | None = None  # public: which of the records were counted, if not all
+        self.derived: Derivation | None = None  # public: how columns of theirs are derived, if any are
         self._values = np.asarray(values, dtype=np.int64)
         self._records = int(records)
 

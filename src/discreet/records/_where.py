@@ -202,7 +202,7 @@ class Selected:
             "Nothing was counted and nothing was charged."
         )
 
-    sum_moments = whole_rows = sum_weights = id_rows = _refused
+    sum_moments = whole_rows = sum_weights = id_rows = stored = with_derived = _refused
 
     def names(self) -> list[str]:
         """Return the names of the columns."""

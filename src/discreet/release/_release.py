@@ -35,7 +35,7 @@ from discreet._core.version import __version__
 from discreet.ledger import Receipt, Signature, SigningKey
 from discreet.mechanism import Mechanism, Model, ModelT, TakesPrior
 from discreet.privacy import ONE_RECORD, Adjacency, Evidence, Guarantee, Unit
-from discreet.records import Where, is_text
+from discreet.records import Derivation, Where, is_text
 
 if TYPE_CHECKING:
     from discreet.programs import Likelihood
@@ -55,7 +55,7 @@ class Release(NotebookRepr, Generic[ModelT]):
 
     `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder
     declared that there will be no posterior. `signatures` are kept as received, without being checked. `where` says
-    which records it is about, if not all of them.
+    which records it is about, if not all of them; `derived` how columns of theirs are made of others, if any are.
     """
 
     mechanism: Mechanism[ModelT]
@@ -71,6 +71,7 @@ class Release(NotebookRepr, Generic[ModelT]):
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)
     where: Where | None = None
+    derived: Derivation | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -90,7 +91,8 @@ class Release(NotebookRepr, Generic[ModelT]):
         """Return everything but the signatures as a document."""
         receipt = None if self.receipt is None else asdict(self.receipt)
         where = None if self.where is None else self.where.document()
-        optional = {"group": self.group, "reading": self.reading, "where": where}
+        optional: dict[str, object] = {"group": self.group, "reading": self.reading, "where": where}
+        optional["derived"] = None if self.derived is None else self.derived.document
         return {
             **{name: value for name, value in optional.items() if value is not None},
             "schema": SCHEMA,
@@ -280,6 +282,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     receipt: _Receipt | None
     group: str | None = None
     where: list[Document] | None = None
+    derived: Document | None = None
     reading: Literal["none"] | msgspec.UnsetType = msgspec.UNSET
     signatures: list[_Signature] | msgspec.UnsetType = msgspec.UNSET
 
@@ -402,6 +405,7 @@ def read_release(text: str | bytes) -> Release:
         reason=stated.reason,
         reading=read.reading if isinstance(read.reading, str) else None,
         where=_read_where(read.where, mechanism),
+        derived=None if read.derived is None else Derivation.from_document(read.derived),
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
 

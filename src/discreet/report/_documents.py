@@ -32,6 +32,7 @@ def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float]
         "releases": [{"label": r.label, "epsilon": exact_text(r.guarantee.epsilon)} for r in posterior.releases],
         "simulated": first.simulated,
         **({} if first.where is None else {"where": str(first.where)}),
+        **({} if first.derived is None else {"derived": list(first.derived.in_words)}),
         "size": None if posterior.about else posterior.size,
         "epsilon": exact_text(first.guarantee.epsilon),
         "delta": exact_text(first.guarantee.delta),

@@ -5,10 +5,11 @@ plan questions but cannot touch a record. A question that comes from elsewhere i
 own, over the same columns, levels and bounds; it cannot name a file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -18,7 +19,8 @@ from discreet.inference import SecretNumber
 from discreet.mechanism import Declared, Numbers
 from discreet.numbers import ONE_PERSON
 from discreet.privacy import RECORD, Accountant, Adjacency, Unit
-from discreet.records import Column
+from discreet.records import Column, Derived
+from discreet.study._derived import entries_of, kind_of
 from discreet.study._file import (
     DeclaredBudget,
     DeclaredColumn,
@@ -75,6 +77,7 @@ class Declarations:
 
     def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
         self._declared = declared
+        _check_place(declared.data)
         self.unit = _unit(declared.data)
         self.neighbours = _neighbours(declared.data.neighbours)
         self.number, self.about = _number(declared.data, self.neighbours)
@@ -88,6 +91,7 @@ class Declarations:
         self.numbers = {name: _numbers(name, each) for name, each in columns.items() if each.bounds is not None}
         counted = {name: each for name, each in columns.items() if _is_counted(name, each)}
         self.columns = {name: _column(name, each) for name, each in counted.items()}
+        self.derived = self._derived(folder)
         self.epsilon = _stated(declared.budget)
         self.delta = probability(declared.budget.delta, "budget.delta")
         self.accountant = _accountant(declared.budget.accountant)
@@ -95,7 +99,7 @@ class Declarations:
         self.groups = self._groups(declared.budget.groups)
         self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self._persons)
         self.questions = {
-            name: read_question(name, each, self._beside, self.number, self.unit, self.about)
+            name: self._with_derived(read_question(name, each, self._beside, self.number, self.unit, self.about))
             for name, each in declared.questions.items()
         }
 
@@ -110,10 +114,32 @@ class Declarations:
         questions = {
             name: each for name, each in self._declared.questions.items() if not set(_FILES) & set(each.further)
         }
-        data = plain["data"] | {"path": _ELSEWHERE, "table": None, "separator": None}
+        no_place = dict.fromkeys(("source", "table", "view", "folder", "format", "separator"))
+        data = plain["data"] | no_place | {"path": _ELSEWHERE}
         budget = plain["budget"] | {"ledger": _ELSEWHERE}
         kept = {"questions": msgspec.to_builtins(questions), "queries": {}}
+        kept["lookups"] = {name: {"entries": dict(entries)} for name, entries in self._lookups.items()}
         return plain | {"data": data, "budget": budget} | kept
+
+    def _derived(self, folder: Path | None) -> Derived | None:
+        """Return the columns that are derived from stored ones."""
+        columns = self._declared.columns
+        expressions = {name: each.expression for name, each in columns.items() if each.expression is not None}
+        self._lookups = {name: entries_of(name, each, folder) for name, each in self._declared.lookups.items()}
+        if not expressions:
+            return None
+        if (ids := self._declared.data.unit_column) in expressions:
+            raise DeclarationError(f"data.unit_column names {ids!r}, which is derived; ids must be a stored column.")
+        holds = {name: kind for name, each in columns.items() if (kind := kind_of(each)) is not None}
+        levels = {name: [str(level) for level in each.levels] for name, each in self.columns.items() if not each.edges}
+        return Derived(expressions, self._lookups, holds, levels)
+
+    def _with_derived(self, question: Question) -> Question:
+        """Return a question with what it says of derived columns."""
+        names = [*(column.name for column in (*question.columns, *question.conditions))]
+        names += [bounds.name for bounds in question.bounds]
+        used = None if self.derived is None else self.derived.of(names)
+        return question if used is None else replace(question, derived=used.derivation)
 
     def _groups(self, named: str | None) -> Column | None:
         """Return the column whose levels are the groups of the ledger."""
@@ -158,7 +184,7 @@ class Declarations:
         declared = read_asked(keys)
         if not declared.label:
             raise DeclarationError("A question needs a label: a few words that readers will see.")
-        question = read_question(ASKED, declared, self._alone, self.number, self.unit, self.about)
+        question = self._with_derived(read_question(ASKED, declared, self._alone, self.number, self.unit, self.about))
         named = [*(column.name for column in question.columns), *(bounds.name for bounds in question.bounds)]
         known = (*self.columns, *self.numbers)
         if strange := [name for name in named if name not in known]:
@@ -175,6 +201,28 @@ class Declarations:
     @property
     def _alone(self) -> Declared:
         return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self._persons)
+
+
+def _check_place(data: DeclaredData) -> None:
+    """Refuse a study that does not say where its records are, or says it twice."""
+    if (data.path is None) is (data.source is None):
+        raise DeclarationError(
+            "[data] needs either path, a file of records, or source, the address of a server, such as "
+            "'postgresql://reader@host/hospital'."
+        )
+    if data.source is None:
+        if data.view is not None or data.folder is not None or data.format is not None:
+            raise DeclarationError(
+                "data.view, data.folder and data.format are for a source on a server, not for files."
+            )
+        return
+    if sum(each is not None for each in (data.table, data.view, data.folder)) != 1 or data.separator is not None:
+        raise DeclarationError("With data.source, name one of data.table, data.view and data.folder, and no separator.")
+    if urlsplit(data.source).password is not None or "password=" in data.source or "token=" in data.source:
+        raise DeclarationError(
+            "data.source contains a password or a token, and everything in a study is public. Take it out: passwords "
+            "belong into a password file (PGPASSFILE), tokens into the environment."
+        )
 
 
 def _neighbours(written: str) -> Adjacency:
@@ -268,6 +316,8 @@ def _is_counted(name: str, declared: DeclaredColumn) -> bool:
             "[0, 18, 65]."
         )
     kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
+    if not kinds and declared.bounds is None and declared.expression is not None:
+        return False  # only others are made of it
     if len(kinds) > 1 or (not kinds and declared.bounds is None):
         raise DeclarationError(
             f"columns.{name} needs levels or bands if it is categorical, or bounds if it is numeric."

@@ -17,10 +17,13 @@ Prior = float | list[float] | dict[str, float | list[float]] | str
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
     """[data]: where the records are, and how many there are; with a `unit_column`, how many persons.
 
+    They are in files at a `path`, or on a server, the `source`: a table or view there, or a folder that Spark reads.
+
     Where `neighbours` are added or removed the number of records is secret; `about` is a guess of it for plans.
     """
 
-    path: str | list[str]
+    path: str | list[str] | None = None
+    source: str | None = None
     size: int | msgspec.UnsetType = msgspec.UNSET
     neighbours: str = "replace"
     about: int | msgspec.UnsetType = msgspec.UNSET
@@ -28,11 +31,17 @@ class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
     rows_per_unit: int = 1
     unit_column: str | None = None
     table: str | None = None
+    view: str | None = None
+    folder: str | None = None
+    format: str | None = None
     separator: str | None = None
 
 
 class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
-    """[columns.NAME]: levels or bands for categories, bounds for numbers; bands and bounds may be dates."""
+    """[columns.NAME]: levels or bands for categories, bounds for numbers; bands and bounds may be dates.
+
+    With an `expression` the column is derived from stored ones; it needs none of these if only others are made of it.
+    """
 
     levels: list[str | int | bool] | None = None
     bands: list[float | str] | None = None
@@ -41,6 +50,16 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
     bounds: list[Number] | None = None
     missing: Number | None = None
     whole: bool = False
+    expression: str | None = None
+
+
+class DeclaredLookup(msgspec.Struct, forbid_unknown_fields=True):
+    """[lookups.NAME]: a public table for expressions, written here, or two columns of a CSV file."""
+
+    entries: dict[str, str | int | float] | None = None
+    path: str | None = None
+    key: str | None = None
+    value: str | None = None
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,6 +132,7 @@ class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
     budget: DeclaredBudget
     questions: dict[str, DeclaredQuestion]
     columns: dict[str, DeclaredColumn] = {}
+    lookups: dict[str, DeclaredLookup] = {}
     queries: dict[str, DeclaredQuery] = {}
     serve: DeclaredServe = msgspec.field(default_factory=DeclaredServe)
 
@@ -173,7 +193,7 @@ def _in_words(problem: str) -> tuple[str, str]:
 def _meant_key(problem: str, key_path: str) -> str:
     """Return a question that names the nearest keys, if a table has a key that it may not have."""
     tables = {"": DeclaredStudy, "data": DeclaredData, "columns": DeclaredColumn, "budget": DeclaredBudget}
-    tables |= {"serve": DeclaredServe}
+    tables |= {"serve": DeclaredServe, "lookups": DeclaredLookup}
     unknown = re.search("unknown field `(.*)`", problem)
     table = tables.get(re.split(r"[.\[]", key_path)[0])
     return meant(unknown[1], table.__struct_fields__) if unknown and table else ""

@@ -31,7 +31,7 @@ from discreet.mechanism import (
 from discreet.planning import chosen_mechanism
 from discreet.privacy import RECORD, Unit
 from discreet.publishing import why_no_posterior, why_only_claimed
-from discreet.records import Bounds, Column, Level, Statistics, Where, day_text
+from discreet.records import Bounds, Column, Derivation, Level, Statistics, Where, day_text
 from discreet.release import NO_READING, canonical_mechanism
 from discreet.study._file import QUESTION_KEYS, DeclaredQuestion
 from discreet.study._keys import Maker
@@ -61,6 +61,8 @@ class Question:
     """Which records are counted, if not all."""
     given: str = ""
     """The event, such as 'ward=West', in whose rows the answer is found, where all records are counted."""
+    derived: Derivation | None = None
+    """How columns are made of stored ones, if any are."""
 
     @property
     def model(self) -> Any:
@@ -88,7 +90,8 @@ class Question:
 
         Labels do not matter, nor does the order of columns, arrows, groups or terms of a formula.
         """
-        some = [] if self.where is None else [self.where.document()]
+        some: list[object] = [] if self.where is None else [self.where.document()]
+        some += [] if self.derived is None else [{"derived": self.derived.document}]
         return canonical_json([canonical_mechanism(self.mechanism), self.reading, *some])
 
     @property
@@ -107,10 +110,14 @@ class Question:
         return () if self.where is None else self.where.columns
 
     def statistics(self, data: object) -> Statistics:
-        """Count what is asked, of the records that it is about. The result is secret."""
+        """Count what is asked, of the records that it is about. The result is secret.
+
+        Derived columns are among those of the data: `Study.statistics` sees to that.
+        """
         counted: Statistics = (
             self.model.statistics(data) if self.where is None else self.where.statistics(self.model, data)
         )
+        counted.derived = self.derived
         return counted
 
     @cached_property

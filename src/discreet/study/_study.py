@@ -17,7 +17,7 @@ from discreet.ledger import Chain, Ledger, allowance_in_words, now, period_at, s
 from discreet.mechanism import Plan
 from discreet.privacy import Adjacency, Metric
 from discreet.publishing import publish, publish_plan
-from discreet.records import Column, Source, Statistics, read
+from discreet.records import Column, Source, Statistics, as_source, connect, read
 from discreet.release import Release, read_mechanism
 from discreet.study._declarations import Declarations
 from discreet.study._file import read_study
@@ -58,12 +58,14 @@ class Study(Declarations):
     def data_paths(self) -> list[Path]:
         """Return the paths of the data; relative paths start from the study file's folder."""
         declared = self._declared.data.path
-        return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared)]
+        return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared or [])]
 
     @property
     def _data_name(self) -> str:
         """Return what the study calls its data; several files are named in their order."""
-        declared = self._declared.data.path
+        declared, data = self._declared.data.path, self._declared.data
+        if declared is None:
+            return f"{data.table or data.view or data.folder} at {data.source}"
         return declared if isinstance(declared, str) else ", ".join(declared)
 
     @property
@@ -91,7 +93,7 @@ class Study(Declarations):
     @property
     def _check_mark(self) -> str:
         """Return a digest of what `check` compares with the data: where they are, their columns, their size."""
-        compared = (self._declared.data, self._declared.columns)
+        compared = (self._declared.data, self._declared.columns, self._lookups)
         return digest_of(canonical_json({"compared": msgspec.to_builtins(compared)}))
 
     def note_check(self) -> None:
@@ -109,12 +111,18 @@ class Study(Declarations):
     def source(self) -> Source:
         """Open the data."""
         paths, data = self.data_paths, self._declared.data
+        if data.source is not None:
+            return self._derived_in(connect(data.source, data.table or data.view, data.folder, data.format))
         source: Source = read(paths[0] if isinstance(data.path, str) else paths, data.table, data.separator)
-        return source
+        return self._derived_in(source)
 
     def statistics(self, question: Question, frame: object = None) -> Statistics:
         """Count what a question needs, in the declared data or in a frame that holds them. The result is secret."""
-        return question.statistics(self.source() if frame is None else frame)
+        return question.statistics(self.source() if frame is None else self._derived_in(as_source(frame)))
+
+    def _derived_in(self, source: Source) -> Source:
+        """Return records with the derived columns beside the stored ones."""
+        return source if self.derived is None else self.derived.source(source)
 
     def ledger(self) -> Ledger:
         """Open the ledger, or create it with the declared budget if there is none yet.
@@ -330,7 +338,9 @@ class Study(Declarations):
             return None
         recorded = replace(question, mechanism=read_mechanism(answered.body["mechanism"]))
         written = None if question.where is None else question.where.document()
-        is_same = recorded.canonical == question.canonical and answered.body.get("where") == written
+        derived = None if question.derived is None else [question.derived.document]
+        about = answered.body.get("where"), answered.body.get("derived")
+        is_same = recorded.canonical == question.canonical and about == (written, derived)
         return replace(recorded, label=answered.body["label"]) if is_same else question
 
     def _plan_first_asked(self, questions: Sequence[Question], request: str) -> list[tuple[int, Question]] | None:

@@ -12,7 +12,7 @@ _HEAD = """\
 # A study for discreet. Everything in this file is public: write down what you declare, never what the data say.
 
 [data]
-path = {path}
+{place}
 size = 0                           # REQUIRED: the public number of records, of the whole table and not of a part
 # neighbours = "add or remove"     # or, instead of size: that number is secret, and so is who is in the data
 # about = 5000                     # then a guess of it for plans, which does not come from the data
@@ -36,6 +36,7 @@ ledger = "study.db"
 _COLUMN = """
 # [columns.{name}]
 # levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
+# expression = "a / b"             # if it is not stored, but derived from other columns
 # outside = "other"                # with bounds: missing = 40, what a missing value counts as; regressions need it
 """
 
@@ -60,19 +61,25 @@ _TAIL = """
 
 
 def template(
-    data: Path, study: Path, names: Sequence[str], table: str | None = None, separator: str | None = None
+    data: Path | str, study: Path, names: Sequence[str], table: str | None = None, separator: str | None = None
 ) -> str:
     """Return the text of a study file for a table with these columns."""
-    relative = os.path.relpath(data.resolve(), study.resolve().parent)
     columns = "".join(_COLUMN.format(name=_key(name)) for name in names)
     extra = "".join(
         f"{k} = {json.dumps(v)}\n" for k, v in (("table", table), ("separator", separator)) if v is not None
     )
     return (
-        _HEAD.format(path=json.dumps(relative), extra=extra)
+        _HEAD.format(place=_place(data, study), extra=extra)
         + columns
         + _TAIL.format(first=json.dumps(names[0]) if names else "", models="\n".join(_models()))
     )
+
+
+def _place(data: Path | str, study: Path) -> str:
+    """Return the line that says where the records are: a file, relative to the study's folder, or a server."""
+    if "://" in str(data):
+        return f"source = {json.dumps(str(data))}"
+    return f"path = {json.dumps(os.path.relpath(Path(data).resolve(), study.resolve().parent))}"
 
 
 def _models() -> Iterator[str]:

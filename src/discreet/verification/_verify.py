@@ -148,6 +148,8 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
         raise VerificationError(_not_there(release.label, receipt, length))
     about = release.group, None if release.where is None else release.where.document()
     is_paid = (release.label, mechanism_document(release.mechanism)) in paid(charge.body)
+    derived = None if release.derived is None else release.derived.document
+    is_paid = is_paid and derived in (charge.body.get("derived") or [None])
     if not is_paid or (charge.body["group"], charge.body.get("where")) != about:
         raise VerificationError(
             f"{release.label!r} is not what entry {charge.sequence} was charged for: it was changed afterwards."

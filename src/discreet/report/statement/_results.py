@@ -50,6 +50,7 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
         "## What was published",
         f"A randomised summary of **{number}{kind}s{_where(release)}**.{question}",
         bullets(points),
+        *_derived(release),
         f"The true {plain(hidden)} were not published; what was published instead was drawn at random by "
         f"`{type(release.mechanism).__name__}`.",
     ]
@@ -57,6 +58,14 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
 
 def _where(release: Release) -> str:
     return "" if release.where is None else f" where {plain(str(release.where))}"
+
+
+def _derived(release: Release) -> list[str]:
+    """Say how columns are made of others."""
+    if release.derived is None:
+        return []
+    listed = bullets([f"`{plain(each)}`" for each in release.derived.in_words])
+    return ["Some of these are not stored in the records, but derived from them, record by record:", listed]
 
 
 def _columns_of(model: Model) -> list[tuple[str, str]]:
