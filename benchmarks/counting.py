@@ -216,8 +216,8 @@ def check(rows: int, repeats: int) -> None:
         )
         study = dc.Study(Path(folder) / "study.toml")
         questions = list(study.questions.values())
-        took = median(cpu(lambda: matches_of(study.source(), questions)) for _ in range(repeats))
-        levels, numbers = matches_of(study.source(), questions)
+        took = median(cpu(lambda: matches_of(study.source(), questions, study.columns)) for _ in range(repeats))
+        levels, numbers = matches_of(study.source(), questions, study.columns)
         every: list[Any] = [*levels, *numbers]
         assert all(int(each.match.counts.sum()) == rows for each in every)
     assert [list(each.problems()) != [] for each in every] == [True, False, False, True]

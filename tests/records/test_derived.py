@@ -310,7 +310,7 @@ def test_what_a_release_says_of_derived_columns_is_read_strictly() -> None:
     derived = dc.Derived({"made": "lookup(x, 't') = 'u'"}, lookups={"t": {"b": "u", "a": "v"}})
     said = derived.derivation
     assert Derivation.from_document(said.document) == said
-    for change in (
+    changes: list[Any] = [
         {"expressions": {}},
         {"expressions": {"made": "x=1"}},
         {"expressions": {"made": 1}},
@@ -318,7 +318,8 @@ def test_what_a_release_says_of_derived_columns_is_read_strictly() -> None:
         {"expressions": {"made": "x = 1"}, "lookups": {}},
         {"expressions": {"made": "x = 1"}, "lookups": {"t": {"a": True}}},
         [],
-    ):
+    ]
+    for change in changes:
         with pytest.raises(dc.DocumentError):
             Derivation.from_document(change)
 

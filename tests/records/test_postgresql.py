@@ -74,10 +74,11 @@ def run(server: Server, *statements: str) -> None:
 
 def counted(server: Server, name: str, column: dc.Column) -> list[int]:
     found = dc.read(server.address, table=name)
-    return found.count_families([[column]])[0].tolist()
+    counts: list[int] = found.count_families([[column]])[0].tolist()
+    return counts
 
 
-EXTREMES = {
+EXTREMES: dict[str, tuple[list[str], list[Any]]] = {
     "numeric": (["1e-400", "-1e-400", "1e400", "'NaN'", "'Infinity'", "1.10", "9007199254740993", "NULL"], [0, 1.1]),
     "real": (["'NaN'", "'-Infinity'", "0.1", "1e38", "1e-45"], [0.1]),
     "double precision": (["'NaN'", "1e308", "5e-324", "-0.0", "1e15", "9007199254740993"], [0, 10**15]),

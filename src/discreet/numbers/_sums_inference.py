@@ -206,7 +206,8 @@ class NumberSumsSolution:
         counts = np.maximum(ends, 1e-9)
         own, reach = far / counts, sqrt(noise) / counts
         drawn = far * counts / (counts**2 + noise / spread)
-        return np.clip(centre + np.clip(drawn, own - reach, own + reach), 0, 1)
+        means: Floats = np.clip(centre + np.clip(drawn, own - reach, own + reach), 0, 1)
+        return means
 
     def guessed(self, group: int, found: Ratio) -> Ratio:
         """Return an interval of a group's mean position with the best guess inside it."""
