@@ -8,7 +8,7 @@ measured on the shares of the columns' levels (of the largest cells, if there is
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import ceil, nan
 
 import numpy as np
 
@@ -24,9 +24,9 @@ from discreet.tables._pair_moves import CellNoise, GaussianCells, LaplaceCells
 
 MOST_CELLS = 10_000
 _CHAINS = ((1_000, 24), (2_500, 16), (MOST_CELLS, 8))  # up to so many cells; whole groups of nested R-hat
-_SWEEPS, _STEPS = 240, 2e7  # at most so many sweeps, and so many cells drawn in all: some 20 CPU s
+_SWEEPS, _STEPS = 240, 6.5e6  # at most so many sweeps, and so many cells drawn in all: some 5 CPU s
 _WARM = 0.3  # share of the sweeps that are not kept
-_EVERY = 5  # sweeps between two that are kept
+_KEPT = 34  # about so many draws of a chain
 _EACH = 300.0  # operations of drawing one cell once
 _JUDGED = 50  # cells that are judged where nothing is crossed
 _BAD_R_HAT = 1.3
@@ -79,7 +79,7 @@ class CrossedSolver(Solver):
         cells = len(problem.model.cells)
         chains, sweeps = _length(cells)
         words = f"running {chains} chains of {sweeps} sweeps through {cells} cells"
-        return CostEstimate(words, _EACH * cells * chains * sweeps, 3.0 * cells * chains * sweeps / _EVERY)
+        return CostEstimate(words, _EACH * cells * chains * sweeps, 3.0 * cells * chains * _KEPT)
 
     def solve(self, problem: Problem[Categories]) -> CrossedSolution:
         """Return draws of all cells."""
@@ -88,6 +88,7 @@ class CrossedSolver(Solver):
         generator = np.random.default_rng([problem.seed, 5])
         prior = CrossedPrior(tuple(len(column.levels) for column in model.columns), problem.size)
         count, sweeps = _length(prior.cells)
+        every = ceil((1 - _WARM) * sweeps / _KEPT)  # sweeps between two that are kept
         chains = CrossedChains(prior, noise, starting_tables(noise, problem.size, count, generator), generator)
         largest = np.sort(np.argsort(-noise.middle, kind="stable")[:_JUDGED])
         starts = judged(prior, chains.counts / problem.size, largest)
@@ -95,7 +96,7 @@ class CrossedSolver(Solver):
         with StepCounter("Reading all cells together by Markov chains", sweeps) as steps:
             for number in range(sweeps):
                 chains.sweep()
-                if number >= _WARM * sweeps and (sweeps - 1 - number) % _EVERY == 0:
+                if number >= _WARM * sweeps and (sweeps - 1 - number) % every == 0:
                     rates = chains.rates()
                     shares.append(rates / rates.sum(axis=1, keepdims=True))
                     counts.append(chains.counts.copy())
