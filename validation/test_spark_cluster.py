@@ -135,3 +135,65 @@ spark.stop()
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path
     )
     assert "COUNTS [25, 75, 0] True" in done.stdout, done.stderr[-2000:]
+
+
+RUN = "from discreet.cli import main; main()"
+STUDY = """
+[data]
+source = "sc://{host}:{port}"
+table = "stays"
+size = 1000
+[budget]
+epsilon = 40
+ledger = "ledger.db"
+[columns.x]
+levels = ["a", "b"]
+[columns.late]
+expression = "v >= 500 and x <> 'b'"
+levels = [false, true]
+[questions.both]
+columns = ["x", "late"]
+epsilon = 40
+"""
+
+
+def test_a_study_names_a_table_of_a_spark_connect_server(tmp_path: Path) -> None:
+    """The server is a process of its own, and so is everyone who reads: commands, and who wrote the table."""
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio, grpcio-status, googleapis-common-protos, zstandard")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later on this machine; install it or set JAVA_HOME")
+    home, port = Path(pytest.importorskip("pyspark").__file__).parent, free_port()
+    environment = os.environ | {"SPARK_LOCAL_IP": HOST, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    settings = {
+        "spark.connect.grpc.binding.port": port, "spark.connect.grpc.binding.address": HOST,
+        "spark.driver.host": HOST, "spark.ui.enabled": "false",
+    }  # fmt: skip
+    command = [str(home / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += ["--master", "local[1]", *(f"--conf={name}={value}" for name, value in settings.items())]
+    (tmp_path / "study.toml").write_text(STUDY.format(host=HOST, port=port), encoding="utf-8")
+    fill = f"""
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote("sc://{HOST}:{port}").getOrCreate()
+frame = spark.range(1000).selectExpr("CASE WHEN id % 4 = 0 THEN 'a' ELSE 'b' END AS x", "id AS v")
+frame.write.saveAsTable("stays")
+"""
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    with (tmp_path / "server.log").open("wb") as log:
+        server = subprocess.Popen([*command, "spark-internal"], stdout=log, stderr=log, env=environment, cwd=tmp_path)
+    try:
+        wait_for(port)
+        run("-c", fill)
+        assert "1000 records, as declared" in run("-c", RUN, "check", "study.toml")
+        run("-c", RUN, "publish", "study.toml", "--ask", "both", "--out", "release.json")
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+    found = dc.Release.from_json((tmp_path / "release.json").read_text(encoding="utf-8"))
+    assert found.counts.tolist() == [125, 125, 0, 750, 0, 0, 0, 0, 0]  # noise is zero but for one run in e^20
