@@ -187,7 +187,7 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
         return np.concatenate(tables)
     if isinstance(model, dc.LinearRegression | dc.WeightedRegression):
         return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
-    if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
+    if isinstance(model, dc.NumberSums | dc.NumberTable | dc.NumberQuantiles | dc.Synthesis):
         return model.simulate(size, generator).statistics
     return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
 

@@ -200,7 +200,7 @@ TABLE: dict[str, list[Setting]] = {
     "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
     "PairGaussians": [of(PAIR, 1, 90, 98, 800, delta="0.1", rounds=1, one_way="0.3", scores="0.3")],
-    "GaussianPairTables": [of_secret_number(PAIR, 70, 99, 800, delta="0.1", rounds=1, one_way="0.3", scores="0.3")],
+    "GaussianPairTables": [of_secret_number(PAIR, 45, 99, 800, delta="0.1", rounds=1, one_way="0.3", scores="0.3")],
 }
 
 

@@ -52,7 +52,9 @@ def exponent_times_ten(kind: type[Any]) -> type[Any]:
     """P^10, normalised: a choice whose exponent, or noise whose log-likelihood, is ten times as large."""
 
     def log_prob(self: Any, output: Any, counts: Any) -> Any:
-        outputs = self.outputs_for(np.asarray(counts)[None], 20_000)  # none where there are too many: not normalised
+        honest = copy(self)
+        object.__setattr__(honest, "__class__", kind)  # outputs may be chosen by their probability
+        outputs = honest.outputs_for(np.asarray(counts)[None], 20_000)  # none where there are too many: not normalised
         total = 0.0 if outputs is None else np.logaddexp.reduce(10 * kind.log_prob(self, outputs, counts))
         return 10 * kind.log_prob(self, output, counts) - total
 

@@ -27,7 +27,7 @@ among pairs that keep the model below `cells` cells, the largest gains first.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -46,6 +46,7 @@ from discreet.mechanism import (
     MOST_RECORDS,
     Measurement,
     Mechanism,
+    Model,
     OutputSpace,
     Part,
     Quantities,
@@ -193,9 +194,14 @@ class NoisyPairs(Mechanism[Synthesis]):
         return tuple(name for name, usual in _USUAL if getattr(self, name) == usual)
 
     @cached_property
-    def rho(self) -> Fraction:
-        """Return the largest rho, rounded down, that gives (epsilon, delta): all steps together cost no more."""
+    def whole_rho(self) -> Fraction:
+        """Return the largest rho, rounded down, that gives (epsilon, delta), of which every step gets its share."""
         return zcdp_limit(self.epsilon, self.delta)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return what all steps cost together at most."""
+        return self.whole_rho
 
     @property
     def guarantee(self) -> Guarantee:
@@ -216,18 +222,18 @@ class NoisyPairs(Mechanism[Synthesis]):
     @cached_property
     def one_way_variance(self) -> Fraction:
         """Return the variance of every cell of a single column."""
-        return rounded_up(self.moved * len(self.model.columns) / (2 * self.one_way * self.rho), _DIGITS)
+        return rounded_up(self.moved * len(self.model.columns) / (2 * self.one_way * self.whole_rho), _DIGITS)
 
     @cached_property
     def score_variance(self) -> Fraction:
         """Return the variance of every score."""
-        rho = self.scores * self.rho / self.rounds
+        rho = self.scores * self.whole_rho / self.rounds
         return rounded_up(self.step**2 * len(self.model.pairs) / (2 * rho), _DIGITS)
 
     @cached_property
     def table_rho(self) -> Fraction:
         """Return what the tables of one round cost together at most."""
-        return (1 - self.one_way - self.scores - self.check) * self.rho / self.rounds
+        return (1 - self.one_way - self.scores - self.check) * self.whole_rho / self.rounds
 
     def table_variance(self, part: int) -> Fraction:
         """Return the variance of the cells of a table with so many parts of the rho of its round."""
@@ -235,7 +241,7 @@ class NoisyPairs(Mechanism[Synthesis]):
 
     def check_variance(self, pairs: int) -> Fraction:
         """Return the variance of each of so many checks."""
-        return rounded_up(self.step**2 * pairs / (2 * self.check * self.rho), _DIGITS)
+        return rounded_up(self.step**2 * pairs / (2 * self.check * self.whole_rho), _DIGITS)
 
     @cached_property
     def _ones(self) -> int:
@@ -456,6 +462,12 @@ class NoisyPairs(Mechanism[Synthesis]):
     def worst_records(self) -> Counts:
         """Return two records that differ in every column."""
         return self.model.worst_pair_of_records()
+
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Ask for what is declared; then for so large an epsilon that the noise is small, and for one round."""
+        yield {}
+        few = {"delta": Fraction(1, 10), "rounds": 1, "one_way": Fraction(3, 10), "scores": Fraction(3, 10), "check": 0}
+        yield {"epsilon": Fraction(90 if isinstance(self, Sized) else 45), **few}
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs whose noise has a small sum of sizes, for any of these data sets.
