@@ -21,10 +21,11 @@ from discreet.synthesis._mechanisms import PARTS
 THREE = Synthesis(list("abc"), levels=dict.fromkeys("abc", (0, 1)), outside=0)
 MIXED = Synthesis(list("abcd"), levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1, 2, 3)}, outside=0)
 KINDS = [tuple(record) for record in product((0, 1), repeat=3)]
+Records = tuple[tuple[int, ...], ...]
 ORDERS = (1.01, 2.0, 8.0, 32.0)
 
 
-def counted(records: tuple[tuple[int, ...], ...]) -> tuple[np.ndarray, np.ndarray]:
+def counted(records: Records) -> tuple[np.ndarray, np.ndarray]:
     """Count records one by one: all single columns, then all pairs."""
     ones, pairs = np.zeros((3, 2), dtype=int), np.zeros((3, 2, 2), dtype=int)
     for record in records:
@@ -47,7 +48,7 @@ def divergence(variance: Fraction, moved: int, order: float) -> float:
     return float(np.logaddexp.reduce(order * first + (1 - order) * second) / (order - 1))
 
 
-def cost_of(mechanism: Any, output: np.ndarray, one: tuple, two: tuple, order: float) -> float:
+def cost_of(mechanism: Any, output: np.ndarray, one: Records, two: Records, order: float) -> float:
     """Return the sum over all steps of D_a of what they publish of two data sets, given what came before."""
     (ones, pairs), (other_ones, other_pairs) = counted(one), counted(two)
     total = sum(divergence(mechanism.one_way_variance, int(c), order) for c in (ones - other_ones).ravel())
@@ -69,7 +70,7 @@ def cost_of(mechanism: Any, output: np.ndarray, one: tuple, two: tuple, order: f
     return total
 
 
-def neighbours(is_sized: bool) -> list[tuple[tuple, tuple]]:
+def neighbours(is_sized: bool) -> list[tuple[Records, Records]]:
     """Return pairs of data sets of four records of which one is replaced, or of which one has a record more."""
     others = [(KINDS[0],) * 3, (KINDS[0], KINDS[7], KINDS[3]), (KINDS[5], KINDS[2], KINDS[6]), ()]
     if not is_sized:

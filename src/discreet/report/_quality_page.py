@@ -83,16 +83,15 @@ class Quality:
     @cached_property
     def own(self) -> dict[tuple[int, int], tuple[Floats, Floats, Floats]]:
         """Return for each measured pair the shares among the records that were published, and the ends of intervals."""
-        found = {}
+        found, n = {}, self.posterior.solution.size
         for pair in self.posterior.sums.pairs:
             a, b = pair
             rows = self.posterior.counts(self._name(a), self._name(b), level=LEVEL)
-            found[a, b] = tuple(  # type: ignore[assignment]
-                np.array([getattr(row, part) for row in rows]).reshape(self.posterior.model.levels[a], -1)
-                / self.posterior.solution.size
-                for part in ("mean", "low", "high")
-            )
-        return found  # type: ignore[return-value]
+            shape = (self.posterior.model.levels[a], self.posterior.model.levels[b])
+            ends = np.array([(row.mean, row.low, row.high) for row in rows]).T / n
+            mean, low, high = (each.reshape(shape) for each in ends)
+            found[a, b] = mean, low, high
+        return found
 
     def _name(self, number: int) -> str:
         return self.posterior.columns[number].name

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import combinations, product
-from math import comb
+from math import comb, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -99,7 +99,7 @@ class PairCounts(Quantities):
 
     def apply(self, counts: NumbersT) -> NumbersT:
         """Return their cells for one or many rows of counts of all pairs."""
-        rows = np.asarray(counts)
+        rows: NumbersT = np.asarray(counts)
         tables, ones = self.model.split(rows), self.model.one_way(rows)
         chosen = [ones[c[0]] if len(c) == 1 else tables[self._places[c]] for c in self.chosen]
         found: NumbersT = np.concatenate([table.reshape(*rows.shape[:-1], -1) for table in chosen], axis=-1)
@@ -107,8 +107,8 @@ class PairCounts(Quantities):
 
     def transpose(self, values: NumbersT) -> NumbersT:
         """Return for every cell of every pair the sum over the numbers that count it."""
-        rows = np.asarray(values)
-        found = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
+        rows: NumbersT = np.asarray(values)
+        found: NumbersT = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
         parts = np.split(rows, np.cumsum(self.blocks)[:-1], axis=-1)
         homes = [(0, 1), *((0, v) for v in range(1, len(self.model.levels)))]  # where `one_way` finds a column
         for columns, part in zip(self.chosen, parts, strict=True):
@@ -606,7 +606,8 @@ class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
 
     @property
     def _reach(self) -> float:
-        return min(float(2**53), 2.0 * self.size + _FARTHEST * (1 + float(self._largest_variance) ** 0.5) + PARTS)
+        widest = sqrt(self._largest_variance)
+        return min(2.0**53, 2.0 * self.size + _FARTHEST * (1 + widest) + PARTS)
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array; every table must add up to the public size."""
@@ -645,7 +646,7 @@ class GaussianPairTables(NoisyPairs, kind="GaussianPairTables"):
 
     @property
     def _reach(self) -> float:
-        return float(2**53)
+        return 2.0**53
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array, clamped where they are beyond all reason."""
