@@ -155,7 +155,7 @@ class Truth:
 
 
 class Estimation:
-    """The fit that AIM and MST share: least squares over noisy tables on a junction tree, begun where the last ended."""
+    """The fit that AIM and MST share: least squares over noisy tables on a junction tree, from where the last ended."""
 
     def __init__(self, levels: Sequence[int], size: float) -> None:
         self.levels, self.size, self.potentials = tuple(levels), size, dict[tuple[int, ...], Floats]()
@@ -447,7 +447,7 @@ def table() -> None:
                         f"| {name}, {epsilon} | {method} | {len(own)} | {a:.4f} {b:.4f} {c:.4f} | {d:.2f} | "
                         f"{e:.3f} {f:.3f} | {g:.1f} | {h:.2f} |"
                     )
-    print("\nPaired differences, Synthesis less the peer, with standard errors; below 0 is better for TV, above for log p")
+    print("\nPaired differences, synthesis less the peer (standard error): ahead if below 0 for TV, above for log p.")
     print("\n| records, epsilon | peer | seeds | TV of 2 columns | TV of 3 columns | log p |")
     print("| --- | --- | ---: | --- | --- | --- |")
     for name in versions:
