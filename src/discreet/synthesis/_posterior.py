@@ -171,9 +171,9 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
             )
         return found
 
-    def margin(self, *columns: str) -> "MarginPosterior":
+    def margin(self, *columns: str) -> "SynthesisMargin":
         """Return the shares of some columns alone: measured with intervals, or by the model only."""
-        return MarginPosterior(self, self._numbers(columns))
+        return SynthesisMargin(self, self._numbers(columns))
 
     def dependence(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return for each pair of columns how far it is from independence, in total variation, with an interval.
@@ -474,7 +474,7 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
         )
 
 
-class MarginPosterior(SynthesisPosterior):
+class SynthesisMargin(SynthesisPosterior):
     """The shares of some columns, beside what the whole posterior knows."""
 
     def __init__(self, around: SynthesisPosterior, chosen: tuple[int, ...]) -> None:
