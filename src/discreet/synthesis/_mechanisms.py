@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._core.arrays import Counts, Floats, NumbersT
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import Exact, exact, exact_text, rounded_up, whole
 from discreet._core.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.mechanism import (
@@ -558,6 +558,8 @@ def shared_parts(
     if chosen:
         own = ExpectedLoss([references[index] for index in chosen], scores[chosen]).shared(precision)
         parts[chosen] = np.floor(own / own.sum() * PARTS * (1 - 1e-12)).astype(np.int64)
+    if (parts < 0).any() or int(parts.sum()) > PARTS:  # whatever was computed above, this alone is what privacy asks
+        raise DiscreetError("The precision of tables could not be shared out. Nothing further was drawn.")
     return parts
 
 
