@@ -31,6 +31,7 @@ SKEWED = (
     "skewed-secret-size",
     "skewed-differences",
     "skewed-regression",
+    "skewed-synthesis",
 )
 Entry = dict[str, Any]
 
@@ -202,6 +203,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "skewed networks": skewed_truths(results, "skewed-networks"),
         "secret size": skewed_truths(results, "skewed-secret-size"),
         "weighted regression": skewed_truths(results, "skewed-regression"),
+        "synthesis": skewed_truths(results, "skewed-synthesis"),
         "kinds": kinds_of_intervals(),
     }
 

@@ -80,7 +80,18 @@ _SECRET = "8 wards x 3, n epsilon = 50"
 _INCOMES, _IN_CELLS = "incomes in two groups, n epsilon = 50", "incomes in 32 cells, n epsilon = 50"
 _NAIVE = "naive Bayes, rare class, n epsilon = 50"
 _POPULATION = "difference, population"
+_ADULT = "UCI Adult, epsilon 0.1"
 MEASURED = {
+    "SynthesisMargin.difference": f"{NONE}; of draws whose shares are those of the rows",
+    "SynthesisMargin: rows": f"share of a measured pair: {_ADULT}",
+    "SynthesisPosterior: rows": f"share of a level: {_ADULT}",
+    "SynthesisPosterior.cell_rows": f"share of a measured pair: {_ADULT}",
+    "SynthesisPosterior.chance": f"share of a measured pair: {_ADULT}",
+    "SynthesisPosterior.counts": f"count of a measured pair: {_ADULT}",
+    "SynthesisPosterior.dependence": f"distance from independence: {_ADULT}",
+    "SynthesisPosterior.difference": f"{NONE}; of draws whose shares are those of the rows",
+    "SynthesisPosterior.group_sizes": f"count of a level: {_ADULT}",
+    "SynthesisPosterior.rates": f"rate in a group, measured together: {_ADULT}",
     "CategoriesPosterior.difference": f"difference: {_WARDS}",
     "FamilyPosterior.difference": f"{NONE}; there is one quantity",
     "MarginPosterior.difference": "difference of a margin's levels: three wards x fall, n = 1,000, epsilon 1",

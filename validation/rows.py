@@ -121,6 +121,7 @@ SWEEPS: dict[str, Callable[[Any], Iterator[Figures]]] = {
     "skewed-rates": skewed,
     "skewed-regression": skewed,
     "skewed-secret-size": skewed,
+    "skewed-synthesis": skewed,
 }
 """What one repeat of each sweep holds."""
 

@@ -12,6 +12,7 @@ from discreet.ledger import SigningKey
 from discreet.server._desk import Customer
 from discreet.server._queries import read_query
 from discreet.server._schema import questions
+from discreet.synthesis import SynthesisPosterior
 from serving import ASKED, AUTOMATIC, Served, ask, asked, served, spent, state
 from survey import STUDY, SURVEY
 
@@ -186,6 +187,23 @@ def test_what_makes_no_sense_is_refused_in_words_and_not_queued(server: Served) 
             assert answer.status_code == status, (body, answer.text)
             assert words in answer.json()["detail"], (body, answer.text)
     assert not server.front.questions.seen_by(server.person("steward"))
+
+
+def test_all_columns_at_once_are_asked_published_and_read_and_need_a_delta(server: Served) -> None:
+    program, keys = server.program("analyst"), {"model": "synthesis", "columns": ["smoking", "age", "fall"]}
+    refused = program.post("/api/1/questions", json=asked("1", **keys))
+    assert refused.status_code == 422
+    assert "needs a delta above 0" in refused.json()["detail"]
+    assert spent(server) == 0
+    found = ask(program, asked("1", delta="1e-6", **keys))
+    server.publish_all()
+    assert state(server, found)[0] == "answered"
+    (published,) = server.front.published()
+    page = server.browser("analyst").get(f"/releases/{published.id}")
+    assert "generalised least squares" in page
+    posterior = dc.infer(dc.Release.from_json(published.text))
+    assert isinstance(posterior, SynthesisPosterior)
+    assert len(posterior.synthesize(5, seed=1)["age"]) == 5
 
 
 MALFORMED = [

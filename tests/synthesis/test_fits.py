@@ -25,7 +25,7 @@ def _tables(seed: int, sd: float) -> tuple[np.ndarray, list[NoisyTable]]:
     return table, found
 
 
-def test_maximum_entropy_is_the_minimum_of_its_objective_over_all_tables_of_cells():
+def test_maximum_entropy_is_the_minimum_of_its_objective_over_all_tables_of_cells() -> None:
     _, tables = _tables(1, 30.0)
     shares = [nearest_shares(table.values, SIZE) for table in tables[:4]]
     product = np.einsum("a,b,c,d->abcd", *shares)
@@ -39,12 +39,16 @@ def test_maximum_entropy_is_the_minimum_of_its_objective_over_all_tables_of_cell
 
     found = maximum_entropy(LEVELS, SIZE, tables, steps=3000)
     fitted = found.margin(range(4))
-    best = minimize(lambda logits: objective(softmax(logits).reshape(LEVELS)), np.log(product).ravel(), tol=1e-10)
+
+    def by_logits(logits: np.ndarray) -> float:
+        return objective(softmax(logits).reshape(LEVELS))
+
+    best = minimize(by_logits, np.log(product).ravel(), tol=1e-10)
     assert objective(fitted) == pytest.approx(best.fun, rel=1e-4)
     np.testing.assert_allclose(fitted, softmax(best.x).reshape(LEVELS), atol=2e-3)
 
 
-def test_without_noise_measured_tables_are_met_and_others_follow_from_them():
+def test_without_noise_measured_tables_are_met_and_others_follow_from_them() -> None:
     table, tables = _tables(2, 0.01)
     fitted = maximum_entropy(LEVELS, SIZE, tables, steps=3000)
     for measured in tables:
@@ -54,14 +58,14 @@ def test_without_noise_measured_tables_are_met_and_others_follow_from_them():
     assert table.sum() == pytest.approx(1)
 
 
-def test_tables_that_were_measured_twice_are_averaged_by_precision():
+def test_tables_that_were_measured_twice_are_averaged_by_precision() -> None:
     first, second = NoisyTable((0,), np.array([10.0, 20.0]), 1.0), NoisyTable((0,), np.array([14.0, 16.0]), 3.0)
     (found,) = together([first, second])
     assert found.values.tolist() == [13.0, 17.0]
     assert found.precision == 4.0
 
 
-def test_slopes_of_latent_classes_are_those_of_differences():
+def test_slopes_of_latent_classes_are_those_of_differences() -> None:
     _, tables = _tables(3, 20.0)
     measured = _Measured(LEVELS, SIZE, tables)
     generator = np.random.default_rng(5)
@@ -74,15 +78,15 @@ def test_slopes_of_latent_classes_are_those_of_differences():
         moved[1][index] -= step
         difference = (measured.slopes(moved[0], weights)[2] - measured.slopes(moved[1], weights)[2]) / (2 * step)
         assert by_logits[index] == pytest.approx(difference, rel=1e-4, abs=1e-3)
-    for index in range(3):
+    for which in range(3):
         up, down = weights.copy(), weights.copy()
-        up[index] += step
-        down[index] -= step
+        up[which] += step
+        down[which] -= step
         difference = (measured.slopes(logits, up)[2] - measured.slopes(logits, down)[2]) / (2 * step)
-        assert by_weights[index] == pytest.approx(difference, rel=1e-4, abs=1e-3)
+        assert by_weights[which] == pytest.approx(difference, rel=1e-4, abs=1e-3)
 
 
-def test_latent_classes_come_close_to_exact_tables_and_answer_by_brute_force():
+def test_latent_classes_come_close_to_exact_tables_and_answer_by_brute_force() -> None:
     table, tables = _tables(4, 1.0)
     fitted = latent_classes(LEVELS, SIZE, tables, classes=20, fits=2)
     every = fitted.margin(range(4))
@@ -99,19 +103,19 @@ def test_latent_classes_come_close_to_exact_tables_and_answer_by_brute_force():
     np.testing.assert_allclose(rows, expected / expected.sum(), atol=1e-12)
 
 
-def test_expected_scores_are_means_of_the_posterior():
+def test_expected_scores_are_means_of_the_posterior() -> None:
     noisy, variance = np.array([-30.0, 5.0, 80.0, 400.0]), 900.0
     scale = noisy.mean()
     for value, found in zip(noisy, expected_scores(noisy, variance), strict=True):
 
         def density(s: float, power: int, value: float = value) -> float:
-            return s**power * np.exp(-((value - s) ** 2) / (2 * variance) - s / scale)
+            return float(s**power * np.exp(-((value - s) ** 2) / (2 * variance) - s / scale))
 
         weight = [quad(density, 0, 900, args=(power,), limit=200)[0] for power in (0, 1)]
         assert found == pytest.approx(weight[1] / weight[0], rel=1e-6)
 
 
-def test_expected_loss_starts_at_the_score_and_its_gain_has_a_slope_from_0_to_1():
+def test_expected_loss_starts_at_the_score_and_its_gain_has_a_slope_from_0_to_1() -> None:
     references = [np.array([4.0, 1.0, 9.0]), np.array([1.0, 1.0])]
     for precisions in (np.zeros(2), np.array([0.01, 0.3])):
         at = [ExpectedLoss(references, scores).at(precisions) for scores in (np.full(2, 30.0), np.full(2, 31.0))]
@@ -120,7 +124,7 @@ def test_expected_loss_starts_at_the_score_and_its_gain_has_a_slope_from_0_to_1(
     np.testing.assert_allclose(ExpectedLoss(references, np.array([30.0, 7.0])).at(np.zeros(2)), [30.0, 7.0])
 
 
-def test_precision_is_shared_so_that_no_other_way_has_a_smaller_expected_loss():
+def test_precision_is_shared_so_that_no_other_way_has_a_smaller_expected_loss() -> None:
     generator = np.random.default_rng(6)
     references = [generator.uniform(0, 100, size) for size in (6, 4, 9, 2)]
     losses = ExpectedLoss(references, np.array([120.0, 15.0, 200.0, 3.0]))

@@ -28,10 +28,10 @@ def _fitted(seed: int) -> tuple[TreeDistribution, np.ndarray, float]:
 def _margin(table: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:
     summed = table.sum(axis=tuple(v for v in range(table.ndim) if v not in columns))
     left = [v for v in range(table.ndim) if v in columns]
-    return summed.transpose([left.index(v) for v in columns])
+    return np.asarray(summed.transpose([left.index(v) for v in columns]))
 
 
-def test_margins_of_any_columns_are_those_of_the_table_of_all_cells():
+def test_margins_of_any_columns_are_those_of_the_table_of_all_cells() -> None:
     fitted, table, _ = _fitted(1)
     for count in (1, 2, 3, 4):
         for columns in combinations(range(6), count):
@@ -41,7 +41,7 @@ def test_margins_of_any_columns_are_those_of_the_table_of_all_cells():
         np.testing.assert_allclose(found, _margin(table, pair), atol=1e-13)
 
 
-def test_log_probabilities_and_conditionals_are_those_of_the_table_of_all_cells():
+def test_log_probabilities_and_conditionals_are_those_of_the_table_of_all_cells() -> None:
     fitted, table, _ = _fitted(2)
     records = np.array(list(np.ndindex(*LEVELS)))
     np.testing.assert_allclose(fitted.log_prob(records), np.log(table.ravel()), atol=1e-10)
@@ -56,7 +56,7 @@ def test_log_probabilities_and_conditionals_are_those_of_the_table_of_all_cells(
             np.testing.assert_allclose(fitted.conditional(target, partial), expected, atol=1e-12)
 
 
-def test_records_follow_the_margins():
+def test_records_follow_the_margins() -> None:
     fitted, table, _ = _fitted(3)
     records = fitted.sample(40_000, np.random.default_rng(4))
     for pair in combinations(range(6), 2):
@@ -65,14 +65,14 @@ def test_records_follow_the_margins():
         assert np.abs(found - _margin(table, pair)).max() < 0.01  # four standard errors of a share of one half
 
 
-def test_a_chain_needs_no_further_edges_and_a_ring_does():
+def test_a_chain_needs_no_further_edges_and_a_ring_does() -> None:
     assert sorted(triangulated((2,) * 4, [(0, 1), (1, 2), (2, 3)])) == [(0, 1), (1, 2), (2, 3)]
     ring = triangulated((2,) * 4, [(0, 1), (1, 2), (2, 3), (0, 3)])
     assert sorted(map(len, ring)) == [3, 3]
     assert cells_of((2,) * 4, ring) == 16
 
 
-def test_tables_that_would_make_the_model_too_large_are_left_out():
+def test_tables_that_would_make_the_model_too_large_are_left_out() -> None:
     wanted = [(0, 1), (1, 2), (0, 2), (0, 3)]
     assert within((10,) * 4, wanted, most=400) == [(0, 1), (1, 2), (0, 3)]
     assert within((10,) * 4, wanted, most=1200) == wanted

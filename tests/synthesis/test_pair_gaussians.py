@@ -5,7 +5,7 @@ compared given what was published before, which is what adaptive composition ask
 """
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from math import exp, log
 from typing import Any
@@ -21,10 +21,11 @@ from discreet.synthesis._mechanisms import PARTS
 THREE = Synthesis(list("abc"), levels=dict.fromkeys("abc", (0, 1)), outside=0)
 MIXED = Synthesis(list("abcd"), levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1, 2, 3)}, outside=0)
 KINDS = [tuple(record) for record in product((0, 1), repeat=3)]
+Records = tuple[tuple[int, ...], ...]
 ORDERS = (1.01, 2.0, 8.0, 32.0)
 
 
-def counted(records: tuple[tuple[int, ...], ...]) -> tuple[np.ndarray, np.ndarray]:
+def counted(records: Records) -> tuple[np.ndarray, np.ndarray]:
     """Count records one by one: all single columns, then all pairs."""
     ones, pairs = np.zeros((3, 2), dtype=int), np.zeros((3, 2, 2), dtype=int)
     for record in records:
@@ -47,7 +48,7 @@ def divergence(variance: Fraction, moved: int, order: float) -> float:
     return float(np.logaddexp.reduce(order * first + (1 - order) * second) / (order - 1))
 
 
-def cost_of(mechanism: Any, output: np.ndarray, one: tuple, two: tuple, order: float) -> float:
+def cost_of(mechanism: Any, output: np.ndarray, one: Records, two: Records, order: float) -> float:
     """Return the sum over all steps of D_a of what they publish of two data sets, given what came before."""
     (ones, pairs), (other_ones, other_pairs) = counted(one), counted(two)
     total = sum(divergence(mechanism.one_way_variance, int(c), order) for c in (ones - other_ones).ravel())
@@ -69,7 +70,7 @@ def cost_of(mechanism: Any, output: np.ndarray, one: tuple, two: tuple, order: f
     return total
 
 
-def neighbours(is_sized: bool) -> list[tuple[tuple, tuple]]:
+def neighbours(is_sized: bool) -> list[tuple[Records, Records]]:
     """Return pairs of data sets of four records of which one is replaced, or of which one has a record more."""
     others = [(KINDS[0],) * 3, (KINDS[0], KINDS[7], KINDS[3]), (KINDS[5], KINDS[2], KINDS[6]), ()]
     if not is_sized:
@@ -270,3 +271,48 @@ def test_outputs_that_no_step_can_have_given_are_refused() -> None:
     wrong[start + 3 + 4 * unmeasured] = 5
     with pytest.raises(dc.DocumentError, match="was not measured"):
         mechanism.space.check(wrong)
+
+
+def log_power_sum(one: Records, two: Records, mechanism: Any, output: np.ndarray, order: int) -> float:
+    """Return log sum P(z)^a Q(z)^(1-a) over all scores z of a round times that of the tables which z chooses; listed."""
+    (_, pairs), (_, other_pairs) = counted(one), counted(two)
+    references = mechanism.references(output, 0).reshape(3, 2, 2)
+    scores, others = (np.abs(each - references).sum(axis=(1, 2)) for each in (pairs, other_pairs))
+    variance = float(mechanism.score_variance)
+    reach = int(9 * order * variance**0.5) + 1
+    values = np.arange(-reach, reach + 1)
+    log_norm = np.logaddexp.reduce(-(values**2) / (2 * variance))
+    logs = []
+    for first, second in zip(scores.tolist(), others.tolist(), strict=True):
+        at = np.arange(min(first, second) - reach, max(first, second) + reach + 1)
+        both = order * -((at - first) ** 2) + (1 - order) * -((at - second) ** 2)
+        likely = both / (2 * variance) - log_norm > -23
+        logs.append(list(zip(at[likely].tolist(), (both[likely] / (2 * variance) - log_norm).tolist(), strict=True)))
+    edges, total = mechanism._edges, -np.inf
+    published = np.concatenate([output[: edges[1]], np.zeros(3, dtype=np.int64)])
+    for chosen in product(*logs):
+        published[edges[1] :] = [value for value, _ in chosen]
+        parts = mechanism.parts_for(published, 0).tolist()
+        cost = sum(log_p for _, log_p in chosen)
+        for index, part in enumerate(parts):
+            if part:
+                moved = (pairs[index] - other_pairs[index]).ravel()
+                cost += (order - 1) * sum(divergence(mechanism.table_variance(part), int(c), order) for c in moved)
+        total = float(np.logaddexp(total, cost))
+    return total
+
+
+@pytest.mark.parametrize("is_sized", [True, False], ids=["replaced", "added"])
+def test_the_choice_and_its_tables_together_cost_their_shares_of_rho_listed_over_all_scores(is_sized: bool) -> None:
+    """Three columns of two levels, few records: every score that has a probability, and the tables it leads to."""
+    made: Any = partial(PairGaussians, THREE, 3) if is_sized else partial(GaussianPairTables, THREE)
+    mechanism = made("150", "1e-3", rounds=1, cells=6, scores="3/5")
+    one, two = (KINDS[0], KINDS[7], KINDS[0]), (KINDS[0], KINDS[7], KINDS[7])
+    two = two if is_sized else two[:2]
+    output = mechanism.sample(np.concatenate([t.ravel() for t in counted(one)[1]]), dc.SeededBits(2))
+    allowed = float(mechanism.scores * mechanism.rho + mechanism.table_rho)
+    found = [log_power_sum(*pair, mechanism, output, 2) for pair in ((one, two), (two, one))]
+    assert max(found) <= 2 * allowed * (1 + 1e-9)  # D_a <= a rho
+    assert max(found) > 0.6 * allowed
+    dearer = with_fields(mechanism, epsilon="500")  # the same steps with the noise of a mistake
+    assert max(log_power_sum(*pair, dearer, output, 2) for pair in ((one, two), (two, one))) > 2 * allowed

@@ -133,10 +133,10 @@ def test_a_bought_check_bounds_the_model_where_nothing_was_measured() -> None:
                 kept.append(off <= bounds[COLUMNS[a].name, COLUMNS[b].name])
     assert len(kept) > 200
     assert 0.83 < np.mean(kept) < 0.97
-    a, b = next(iter(bounds))
+    left, right = next(iter(bounds))
     firsts = {column.name: column.levels[0] for column in COLUMNS}
-    row = found.chance(f"{a}={firsts[a]}, {b}={firsts[b]}")
-    assert row.high - row.low <= 2 * bounds[a, b] + 1e-12
+    row = found.chance(f"{left}={firsts[left]}, {right}={firsts[right]}")
+    assert row.high - row.low <= 2 * bounds[left, right] + 1e-12
     assert not read(PairGaussians(MODEL, N, 2, "1e-6")).bounds()
 
 

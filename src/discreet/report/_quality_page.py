@@ -37,7 +37,7 @@ th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px soli
 th { color: var(--soft); font-weight: 600 }
 .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 td.off { color: var(--bad); font-weight: 600 }
-svg { display: block; max-width: 100% } svg text { fill: var(--ink); font-size: 12px }
+svg { display: block } svg text { fill: var(--ink); font-size: 12px }
 .all { stroke: var(--line); stroke-width: 2 } .held { stroke: var(--bar); stroke-width: 6; opacity: .55 }
 .mean { fill: var(--bar) } .made { fill: none; stroke: var(--ink); stroke-width: 1.6 }
 .true { stroke: var(--bad); stroke-width: 2.4 }
@@ -83,16 +83,15 @@ class Quality:
     @cached_property
     def own(self) -> dict[tuple[int, int], tuple[Floats, Floats, Floats]]:
         """Return for each measured pair the shares among the records that were published, and the ends of intervals."""
-        found = {}
+        found, n = {}, self.posterior.solution.size
         for pair in self.posterior.sums.pairs:
             a, b = pair
             rows = self.posterior.counts(self._name(a), self._name(b), level=LEVEL)
-            found[a, b] = tuple(  # type: ignore[assignment]
-                np.array([getattr(row, part) for row in rows]).reshape(self.posterior.model.levels[a], -1)
-                / self.posterior.solution.size
-                for part in ("mean", "low", "high")
-            )
-        return found  # type: ignore[return-value]
+            shape = (self.posterior.model.levels[a], self.posterior.model.levels[b])
+            ends = np.array([(row.mean, row.low, row.high) for row in rows]).T / n
+            mean, low, high = (each.reshape(shape) for each in ends)
+            found[a, b] = mean, low, high
+        return found
 
     def _name(self, number: int) -> str:
         return self.posterior.columns[number].name
@@ -190,8 +189,9 @@ def _margins(quality: Quality) -> str:
         names = [str(text_of(level)) for level in column.levels]
         body = "".join(_lines(names, rows, quality.posterior.solution.size, quality.made_ones[number], true))
         tables.append(f"<div><h3>{escape(one_line(column.name))}</h3>{_table(body, true is not None)}</div>")
-    legend = f"bar: {percent_text(LEVEL)} interval of the release; dot: its estimate; circle: synthetic records" + (
-        "; line: exact" if quality.truth is not None else ""
+    legend = (
+        f"bar: {percent_text(LEVEL)} interval of the release, always drawn in one length; dot: its estimate; "
+        f"circle: synthetic records{'; line: exact' if quality.truth is not None else ''}"
     )
     return f"""<section><h2>Single columns</h2><p class="hint">Shares of these records; {escape(legend)}.</p>
 <div class="columns">{"".join(tables)}</div></section>"""
@@ -218,12 +218,15 @@ def _lines(names: Sequence[str], rows: Sequence[Row], size: float, made: Floats,
 
 
 def _strip(low: float, mean: float, high: float, made: float, true: float | None) -> str:
-    """Return an interval from 0 to 1 as a picture, whose root is drawn so that small shares can be seen."""
-    a, m, b, c = (8 + 104 * max(0.0, value) ** 0.5 for value in (low, mean, high, made))
-    exact = "" if true is None else f'<path class="true" d="M{8 + 104 * true**0.5:.1f} 1v14"/>'
+    """Return a picture of an interval, in the middle of three times its length, with what lies inside and beside."""
+    middle, half = (low + high) / 2, max((high - low) / 2, 1e-12)
+    a, m, b, c, t = (
+        45 + 13 * min(max((value - middle) / half, -3.0), 3.0) for value in (low, mean, high, made, true or 0.0)
+    )
+    exact = "" if true is None else f'<path class="true" d="M{t:.1f} 1v14"/>'
     return (
-        f'<svg width="120" height="16" viewBox="0 0 120 16" role="img" aria-label="from {low:.4f} to {high:.4f}">'
-        f'<path class="all" d="M8 8h104"/><path class="held" d="M{a:.1f} 8H{max(b, a + 0.5):.1f}"/>{exact}'
+        f'<svg width="90" height="16" viewBox="0 0 90 16" role="img" aria-label="from {low:.4f} to {high:.4f}">'
+        f'<path class="all" d="M6 8h78"/><path class="held" d="M{a:.1f} 8H{b:.1f}"/>{exact}'
         f'<circle class="mean" cx="{m:.1f}" cy="8" r="2.6"/><circle class="made" cx="{c:.1f}" cy="8" r="4.6"/></svg>'
     )
 

@@ -11,7 +11,7 @@ from discreet.synthesis._model import Synthesis
 from discreet.synthesis._numbers import RULES as RULES
 from discreet.synthesis._own_sums import OwnSums as OwnSums
 from discreet.synthesis._posterior import BY_THE_MODEL as BY_THE_MODEL
-from discreet.synthesis._posterior import MarginPosterior, SynthesisPosterior
+from discreet.synthesis._posterior import SynthesisMargin, SynthesisPosterior
 from discreet.synthesis._precision import ExpectedLoss as ExpectedLoss
 from discreet.synthesis._precision import expected_scores as expected_scores
 from discreet.synthesis._records import SyntheticRecords
@@ -19,11 +19,11 @@ from discreet.synthesis._records import several as several
 
 __all__ = [
     "GaussianPairTables",
-    "MarginPosterior",
     "NoisyPairs",
     "NoisyTable",
     "PairGaussians",
     "Synthesis",
+    "SynthesisMargin",
     "SynthesisPosterior",
     "SyntheticRecords",
     "latent_classes",

@@ -132,7 +132,7 @@ class _Measured:
     def _normed(self, logits: Floats) -> Floats:
         tops = np.repeat(np.maximum.reduceat(logits, self.edges[:-1], axis=-1), self.levels, axis=-1)
         raised = np.exp(logits - tops)
-        return raised / self._columns(raised)
+        return np.asarray(raised / self._columns(raised))
 
     def slopes(self, logits: Floats, weight_logits: Floats) -> tuple[Floats, Floats, float]:
         """Return the slopes of the objective by both kinds of logits, and the objective."""

@@ -79,7 +79,7 @@ def maximum_entropy(
     measured = together(tables)
     shares = one_way_shares(levels, size, measured)
     tree = Tree.over(levels, [table.columns for table in measured])
-    targets = {(v,): np.log(own) for v, own in enumerate(shares)}
+    targets: dict[Columns, Floats] = {(v,): np.log(own) for v, own in enumerate(shares)}
     theta: dict[Columns, Floats] = dict(targets)
     for table in measured:
         theta.setdefault(table.columns, np.zeros(table.values.shape))

@@ -32,14 +32,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import combinations, product
-from math import comb
+from math import comb, sqrt
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._core.arrays import Counts, Floats, NumbersT
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import Exact, exact, exact_text, rounded_up, whole
 from discreet._core.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.mechanism import (
@@ -100,7 +100,7 @@ class PairCounts(Quantities):
 
     def apply(self, counts: NumbersT) -> NumbersT:
         """Return their cells for one or many rows of counts of all pairs."""
-        rows = np.asarray(counts)
+        rows: NumbersT = np.asarray(counts)
         tables, ones = self.model.split(rows), self.model.one_way(rows)
         chosen = [ones[c[0]] if len(c) == 1 else tables[self._places[c]] for c in self.chosen]
         found: NumbersT = np.concatenate([table.reshape(*rows.shape[:-1], -1) for table in chosen], axis=-1)
@@ -108,8 +108,8 @@ class PairCounts(Quantities):
 
     def transpose(self, values: NumbersT) -> NumbersT:
         """Return for every cell of every pair the sum over the numbers that count it."""
-        rows = np.asarray(values)
-        found = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
+        rows: NumbersT = np.asarray(values)
+        found: NumbersT = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
         parts = np.split(rows, np.cumsum(self.blocks)[:-1], axis=-1)
         homes = [(0, 1), *((0, v) for v in range(1, len(self.model.levels)))]  # where `one_way` finds a column
         for columns, part in zip(self.chosen, parts, strict=True):
@@ -570,6 +570,8 @@ def shared_parts(
     if chosen:
         own = ExpectedLoss([references[index] for index in chosen], scores[chosen]).shared(precision)
         parts[chosen] = np.floor(own / own.sum() * PARTS * (1 - 1e-12)).astype(np.int64)
+    if (parts < 0).any() or int(parts.sum()) > PARTS:  # whatever was computed above, this alone is what privacy asks
+        raise DiscreetError("The precision of tables could not be shared out. Nothing further was drawn.")
     return parts
 
 
@@ -618,7 +620,8 @@ class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
 
     @property
     def _reach(self) -> float:
-        return min(float(2**53), 2.0 * self.size + _FARTHEST * (1 + float(self._largest_variance) ** 0.5) + PARTS)
+        widest = sqrt(self._largest_variance)
+        return min(2.0**53, 2.0 * self.size + _FARTHEST * (1 + widest) + PARTS)
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array; every table must add up to the public size."""
@@ -657,7 +660,7 @@ class GaussianPairTables(NoisyPairs, kind="GaussianPairTables"):
 
     @property
     def _reach(self) -> float:
-        return float(2**53)
+        return 2.0**53
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array, clamped where they are beyond all reason."""

@@ -55,7 +55,8 @@ class Synthesis(Model["SynthesisPosterior"], kind="Synthesis"):
         levels: Mapping[str, Sequence[Level] | Column] | None = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
-        given = () if isinstance(columns, str | Column) or not isinstance(columns, Sequence) else tuple(columns)
+        several = isinstance(columns, Sequence) and not isinstance(columns, str)
+        given: tuple[str | Column, ...] = tuple(columns) if several else ()
         declared = tuple(_declared(each, levels or {}, outside) for each in given)
         names = [column.name for column in declared]
         if len(names) < 2 or len(set(names)) < len(names):
@@ -78,7 +79,8 @@ class Synthesis(Model["SynthesisPosterior"], kind="Synthesis"):
 
     def canonical_document(self) -> Document:
         """Return the model with its columns in the order of their names."""
-        return document_of(Synthesis(sorted(self.columns, key=lambda column: column.name)))
+        ordered: list[Column] = sorted(self.columns, key=lambda column: column.name)
+        return document_of(Synthesis(ordered))
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
@@ -204,7 +206,7 @@ class Synthesis(Model["SynthesisPosterior"], kind="Synthesis"):
                 indicators[np.arange(len(block)), edges[number] + block[:, number]] = 1
             products += indicators.T @ indicators
         parts = [products[edges[a] : edges[a + 1], edges[b] : edges[b + 1]].ravel() for a, b in self.pairs]
-        return np.rint(np.concatenate(parts)).astype(np.int64)
+        return np.asarray(np.rint(np.concatenate(parts)), dtype=np.int64)
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a mixture of five classes in which columns are independent, and records from it."""

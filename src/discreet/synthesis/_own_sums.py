@@ -93,17 +93,19 @@ class OwnSums:
         a, b = sorted(columns)
         return total + float(np.square(left).sum()) * self._pair(a, b)[1]
 
-    def share_variance(self, columns: Sequence[int], weights: Floats | None = None) -> float:
-        """Return the variance of such a sum as a share of the records: of x / n, where n may have an error as well.
+    def cell_variances(self, columns: Sequence[int]) -> Floats:
+        """Return the variance of the share of every cell; they are alike but for the share of the number of records."""
+        shares = self.table(columns) / self.size
+        mean = 1 / shares.size
+        apart = self.variance(columns) - self.size_variance * mean**2
+        return np.asarray((apart + (shares - mean) ** 2 * self.size_variance) / self.size**2)
 
-        x = n m + d with m the mean weight, so x / n = m + d / n, and d and n have independent errors.
+    def share_variance(self, columns: Sequence[int], weights: Floats) -> float:
+        """Return the variance of a sum of cells with some weights as a share of the records, x / n.
+
+        x = n m + d with m the mean weight, so x / n = m + d / n, and d has an error, independent of that of n, if any.
         """
-        shape = [self.levels[v] for v in columns]
-        own = weights
-        if own is None:
-            own = np.zeros(shape)
-            own[(0,) * len(shape)] = 1.0
-        mean = float(own.mean())
-        apart = self.variance(columns, own) - self.size_variance * mean**2
-        share = float((self.table(columns) * own).sum()) / self.size
+        mean = float(weights.mean())
+        apart = self.variance(columns, weights) - self.size_variance * mean**2
+        share = float((self.table(columns) * weights).sum()) / self.size
         return (apart + (share - mean) ** 2 * self.size_variance) / self.size**2

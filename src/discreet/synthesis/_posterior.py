@@ -40,6 +40,7 @@ BY_THE_MODEL = "by the model only"
 _DRAWS = 4_000
 _MOST_CELLS = 10_000_000  # of a joint table that answers a question
 _SEED = 0
+_TABULATED = 1e-5  # how far ends that are read from a table may be off, in widths
 _PROBABILITY, _COUNT, _DISTANCE = "probability", "records", "total variation"
 
 
@@ -109,24 +110,25 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
         names = [self.columns[v] for v in columns]
         cells = np.ndindex(*(len(column.levels) for column in names))
         if self.sums.is_known(columns):
-            shares = (self.sums.table(columns) / self.solution.size).ravel()
-            for cell, share in zip(cells, shares.tolist(), strict=True):
-                weights = np.zeros([len(column.levels) for column in names])
-                weights[cell] = 1
-                yield self._measured_row(_named(names, cell), share, self.sums.share_variance(columns, weights), level)
+            shares = self.sums.table(columns) / self.solution.size
+            variances = self.sums.cell_variances(columns)
+            labels = [_named(names, cell) for cell in cells]
+            yield from self._measured_rows(labels, shares.ravel(), variances.ravel(), level)
             return
         table, bound = self.joint.margin(columns).ravel(), self._bound(columns, level)
         for cell, share in zip(cells, table.tolist(), strict=True):
             yield _modelled_row(_named(names, cell), "", share, bound)
 
-    def _measured_row(self, name: str, share: float, variance: float, level: float) -> Row:
-        n = self.solution.size
-        low, high = (float(end) for end in share_interval(share, variance, n, level))
-        least, most = (float(end) for end in share_interval(min(max(share, 0.0), 1.0), 0.0, n, level))
-        mean = min(max(share, 0.0), 1.0)
-        deviation = sqrt(variance + mean * (1 - mean) / n)
-        private = max(0.0, 1 - (most - least) / (high - low)) if high > low else 0.0
-        return Row(name, "", mean, mean, low, high, deviation, private, _PROBABILITY, numerical_error=1e-12)
+    def _measured_rows(self, names: Sequence[str], shares: Floats, variances: Floats, level: float) -> Iterator[Row]:
+        n, means = self.solution.size, np.clip(shares, 0.0, 1.0)
+        low, high = share_interval(shares, variances, n, level)
+        least, most = share_interval(means, 0.0, n, level)
+        noise = np.clip(1 - (most - least) / np.maximum(high - low, 1e-300), 0.0, 1.0)
+        spreads = np.sqrt(variances + means * (1 - means) / n)
+        for name, *own in zip(names, *(each.tolist() for each in (means, low, high, spreads, noise)), strict=True):
+            mean, start, end, deviation, private = own
+            error = _TABULATED * (end - start)
+            yield Row(name, "", mean, mean, start, end, deviation, private, _PROBABILITY, numerical_error=error)
 
     def counts(self, *columns: str, level: float = 0.9) -> tuple[Row, ...]:
         """Return the counts of one column or of a measured pair among these records, with intervals of the noise alone.
@@ -169,9 +171,9 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
             )
         return found
 
-    def margin(self, *columns: str) -> "MarginPosterior":
+    def margin(self, *columns: str) -> "SynthesisMargin":
         """Return the shares of some columns alone: measured with intervals, or by the model only."""
-        return MarginPosterior(self, self._numbers(columns))
+        return SynthesisMargin(self, self._numbers(columns))
 
     def dependence(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return for each pair of columns how far it is from independence, in total variation, with an interval.
@@ -276,7 +278,8 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
         inside = self._indicator(columns, both(wanted, known))
         if not known and self.sums.is_known(columns):
             share = float((self.sums.table(columns) * inside).sum()) / self.solution.size
-            return self._measured_row(event, share, self.sums.share_variance(columns, inside), level)
+            variance = self.sums.share_variance(columns, inside)
+            return next(self._measured_rows([event], np.array([share]), np.array([variance]), level))
         drawn = self._drawn_ratio(wanted, known) if known else None
         if drawn is not None:
             rate = Sampled(drawn)
@@ -417,7 +420,7 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
         known, widths = [pair for pair in self.model.pairs if pair in self.sums.pairs], []
         for pair in known:
             shares = self.sums.table(pair) / self.solution.size
-            low, high = share_interval(shares, self.sums.share_variance(pair), self.solution.size, 0.9)
+            low, high = share_interval(shares, self.sums.cell_variances(pair), self.solution.size, 0.9)
             widths.append(float((high - low).mean()))
         true, fitted = self.model.split(made.statistics), self.joint.pairs()
         distances = [
@@ -471,7 +474,7 @@ class SynthesisPosterior(Posterior[Synthesis], shows=SynthesisSolution):
         )
 
 
-class MarginPosterior(SynthesisPosterior):
+class SynthesisMargin(SynthesisPosterior):
     """The shares of some columns, beside what the whole posterior knows."""
 
     def __init__(self, around: SynthesisPosterior, chosen: tuple[int, ...]) -> None:

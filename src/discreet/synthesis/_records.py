@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from discreet.records import Column, text_of
 from discreet.synthesis._model import Synthesis
 from discreet.synthesis._numbers import RULES, numbers_inside
 
+Backend = Literal["pandas", "polars", "pyarrow"]
 _BLOCK = 50_000  # records that are written together
 
 
@@ -54,9 +55,7 @@ class SyntheticRecords:
         """Return the values of a column, by number: levels, or numbers and days inside its bands."""
         column, own = self.columns[number], self.codes[:, number]
         if not column.edges or self.numbers == "names":
-            levels = np.empty(len(column.levels), dtype=object)
-            levels[:] = column.levels
-            return levels[own].tolist()
+            return [column.levels[code] for code in own.tolist()]
         return numbers_inside(column, own, self.numbers, np.random.default_rng([self.seed, number]))
 
     @cached_property
@@ -64,12 +63,14 @@ class SyntheticRecords:
         """Return all values, as lists by column."""
         return {column.name: self.values(number) for number, column in enumerate(self.columns)}
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the records as a data frame: 'pandas', 'polars' or 'pyarrow'."""
         import narwhals  # slow to import
 
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise DeclarationError(f"A data frame is one of 'pandas', 'polars', 'pyarrow'; got {backend!r}.")
+        if backend not in get_args(Backend):
+            raise DeclarationError(
+                f"A data frame is one of {', '.join(map(repr, get_args(Backend)))}; got {backend!r}."
+            )
         if find_spec(backend) is None:
             raise DiscreetError(f"A {backend} data frame needs that package: pip install {backend}. None was created.")
         return narwhals.from_dict(self.table, backend=backend).to_native()
