@@ -55,15 +55,17 @@ GOLDEN = Path(__file__).parent / "golden"
 CORPUS = Path(__file__).parent / "documents" / "before-house"
 READINGS = "readings.json"
 SIMULATED = {
-    name: GOLDEN / f"{name}.release.json" for name in ("crossed", "normal-mean", "exponential", "places", "bulk")
+    name: GOLDEN / f"{name}.release.json"
+    for name in ("crossed", "normal-mean", "exponential", "places", "bulk", "every")
 }
-"""Releases of what the corpus has none of: a table, two families, chosen places, and a weighted regression."""
+"""Releases of what the corpus has none of."""
 MORE: dict[str, tuple[str, ...]] = {
     "a table of two columns": ("crossed",),
     "a draw of a normal mean": ("normal-mean",),
     "a draw of an exponential rate": ("exponential",),
     "a median at chosen places": ("places",),
     "a weighted regression": ("bulk",),
+    "all columns at once": ("every",),
     "rates in groups": ("crossed", "--event", "fall=yes", "--by", "ward", "--pool", "--differ"),
     "a margin": ("crossed", "--margin", "ward"),
     "a logistic regression of a table": ("crossed", "--model", "fall ~ ward"),
@@ -338,6 +340,9 @@ def simulated() -> dict[str, dc.Release]:
         dc.ExponentialRate("days", 20, outside="usual"),
     )
     stay = dc.WeightedRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)})
+    every = dc.Synthesis(
+        ("a", "b", "c"), levels={"a": (0, 1), "b": (0, 1), "c": (0, 1, 2)}, outside=dict.fromkeys("abc", 0)
+    )
     made: dict[str, tuple[dc.Mechanism, list[int]]] = {
         "crossed": (dc.GeometricHistogram(dc.Categories(columns), 240, 1), [95, 25, 60, 20, 30, 10]),
         "normal-mean": (
@@ -346,6 +351,10 @@ def simulated() -> dict[str, dc.Release]:
         ),
         "exponential": (drawn.tempered(stays, size=3, epsilon=1, delta="1e-3", grid_bits=6), _levels(stays, (2, 5, 9))),
         "bulk": (dc.BallMoments(stay, 300, 4), stay.simulate(300, np.random.default_rng(1)).statistics.tolist()),
+        "every": (
+            dc.synthesis.PairGaussians(every, 2000, 1, "1e-6"),
+            every.simulate(2000, np.random.default_rng(1)).statistics.tolist(),
+        ),
         "places": (dc.numbers.ChosenCounts(ages, 200, 4), [4 * (30 <= age < 80) for age in range(101)]),
     }
     bits = dc.SeededBits(1)

@@ -28,7 +28,7 @@ OURS = [
     "publish",
     "rehearse",
 ]
-OURS += ["serve", "serve-account", "serve-front", "serve-publisher", "verify"]
+OURS += ["serve", "serve-account", "serve-front", "serve-publisher", "synthesize", "verify"]
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:

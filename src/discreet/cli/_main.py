@@ -48,7 +48,7 @@ class _Commands(CommandsOnDemand):
         "synthesize": Command(
             "discreet.cli._synthesize",
             "synthesize",
-            "Draw synthetic records from a release of many columns, and say how good they are.",
+            'Draw synthetic records from a release of many columns (model = "synthesis"), and say how good they are.',
         ),
         "verify": Command(
             "discreet.cli._verify",

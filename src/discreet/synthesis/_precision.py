@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from math import pi, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from discreet._core.arrays import Floats
@@ -82,6 +81,8 @@ class ExpectedLoss:
                 bends = (pi / 2) * slopes ** (-5 / 3) * slope(found, 2.5)
                 found = np.where(worth, np.maximum(found + (raised - slopes ** (-2 / 3)) / bends, 0.0), 0.0)
             return found
+
+        from scipy.optimize import brentq  # slow to import, and for whoever plans or reads synthesis only
 
         low = float(first.max()) ** (-2 / 3)
         high = 2 * low
