@@ -40,6 +40,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "counting": ("counting.py --rows 4000000", "Counting records"),
     "check": ("counting.py --only check", "Checking records"),
     "memory": ("counting.py --only memory --rows 50000000", "Memory of counting"),
+    "postgresql": ("postgresql.py", "Counting on PostgreSQL"),
     "spark": ("spark.py 7", "Counting on Spark"),
     "moments": ("moments.py", "Sums for regressions"),
     "number_sums": ("number_sums.py 10000000", "Sums of numbers by group"),

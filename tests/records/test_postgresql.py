@@ -129,6 +129,24 @@ def test_collations_domains_enums_and_views_do_not_change_what_a_text_means(serv
             assert counted(server, place, dc.Column(column, ("A", "a"))) == [1, 1, 2]
 
 
+def test_records_that_the_server_groups_are_counted_as_those_that_it_sends(server: Server) -> None:
+    """A band makes the same columns stream; its margin is the table that was grouped."""
+    columns = "a text, b int, c numeric, d date, e boolean, f double precision"
+    rows = [
+        "'x', 1, 1.10, '2026-01-31', true, 'NaN'", "'X', 2, 1.1, NULL, false, -0.0", "NULL, NULL, NULL, NULL, NULL, 0",
+        "'x ', 2, 'NaN', '0044-03-15 BC', NULL, 1",
+    ]  # fmt: skip
+    name = table(server, columns, *rows, *rows[:2] * 20)
+    levels = {"a": ("x", "X"), "b": (1, 2), "c": ("1.1",), "d": ("2026-01-31",), "e": (False, True), "f": (0, 1)}
+    declared = [dc.Column(each, own, outside="?") for each, own in levels.items()]
+    band, source = dc.Column.banded("b", [0, 9]), dc.read(server.address, table=name)
+    for family in (declared[:1], declared[:3], declared[3:], declared):
+        (grouped,) = source.count_families([family])
+        (streamed,) = source.count_families([[*family, band]])
+        assert grouped.tolist() == streamed.sum(axis=-1).tolist()
+        assert grouped.sum() == 44
+
+
 def test_names_need_no_care_and_a_table_of_one_column_keeps_its_empty_records(server: Server) -> None:
     name = table(server, '"a ""b"", Ç" text', "''", "NULL", "'x'", "''")
     column = dc.Column('a "b", Ç', ("x", ""))

@@ -1,4 +1,4 @@
-"""Tables and views of PostgreSQL: streamed as text, in one snapshot, and counted here like a file of delimited text.
+"""Tables and views of PostgreSQL: read as text, in one snapshot, and counted here like a file of delimited text.
 
 The database sends the columns that are asked for (COPY ... TO STDOUT) in a transaction that may only read and that sees
 one state of the table however many passes there are. Each value is written by a cast that cannot fail: which cast
@@ -6,12 +6,16 @@ depends on the column's declared type alone. A gap is written as a control chara
 So a value means what it means everywhere else, whatever collation, time zone or style of dates the server is set to.
 What has no plain meaning (arrays, times without a day, composite types) counts as missing.
 
+Tables of declared levels are grouped by the server, byte by byte of what it would send: it sends each different record
+once, and how often it is there. Which level a value has is still decided here. Everything else is streamed.
+
 A password belongs into a password file (PGPASSFILE) or the environment, not into an address.
 """
 
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlsplit
 from weakref import finalize
@@ -19,14 +23,14 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._core.arrays import Floats
+from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import SourceError
 from discreet.records._batch_source import BatchSource
 from discreet.records._columns import Column
 from discreet.records._delimited import DelimitedSource
 from discreet.records._matches import MISSING
 from discreet.records._source import Batch, in_silence
-from discreet.records._statistics import Codes
+from discreet.records._statistics import Cluster, Codes, cells_of, clusters, margins
 from discreet.records._typed_arrays import Kind, Values, codes_of
 from discreet.records._values import LARGEST_WHOLE
 
@@ -45,6 +49,7 @@ _FLOATS = ("float4", "float8", "numeric")
 """Types of numbers that a server writes in several ways: they are compared as numbers."""
 _PLAIN = ("int2", "int4", "int8", "float8", "date")
 _TEXT = ("text", "varchar", "bpchar", "name", "citext", "uuid", "bool")
+_COUNT = "\x01count"  # no column of a table has such a name that it could be taken for
 _COLUMNS = """SELECT a.attname, b.typname, b.typtype FROM pg_attribute a
 JOIN LATERAL (
     WITH RECURSIVE chain AS (
@@ -104,8 +109,29 @@ class PostgresqlSource(BatchSource):
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the records as the server sends them."""
-        listed = ", ".join(f"{self._columns[name]} AS c{number}" for number, name in enumerate(names))
-        copy = f"COPY (SELECT {listed} FROM {self._relation}) TO STDOUT (FORMAT csv, NULL '{GAP}')"
+        return self._sent(names, [self._columns[name] for name in names])
+
+    def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
+        if any(column.edges for column in columns):
+            return super()._count(families, columns)  # a number may have as many values as there are records
+        together = clusters(families)
+        return margins(families, together, [self._grouped(cluster) for cluster in together])
+
+    def _grouped(self, cluster: Cluster) -> Counts:
+        """Return how many records each cell has, of different records and how often each is there."""
+        table = np.zeros(prod(cluster.shape), dtype=np.int64)
+        names = list(dict.fromkeys(column.name for column in cluster.columns))
+        exact = [f'({self._columns[name]})::text COLLATE "C"' for name in names]
+        by = f"GROUP BY {', '.join(str(place) for place in range(1, len(names) + 1))}"
+        for batch in self._sent([*names, _COUNT], [*exact, "count(*)"], by):
+            cells = cells_of({column: batch.codes(column) for column in cluster.columns}, cluster)
+            np.add.at(table, cells, batch.numbers(_COUNT, False).astype(np.int64))
+        return table
+
+    def _sent(self, names: Sequence[str], values: Sequence[str], by: str = "") -> Iterator[Batch]:
+        """Yield what the server sends of these values of SQL, under these names."""
+        listed = ", ".join(f"{value} AS c{number}" for number, value in enumerate(values))
+        copy = f"COPY (SELECT {listed} FROM {self._relation} {by}) TO STDOUT (FORMAT csv, NULL '{GAP}')"
         head = ",".join(f"c{number}" for number in range(len(names))).encode() + b"\n"
         streams = [io.BytesIO(head), cast(BinaryIO, _Copy(self._open(), copy, head))]
         lines = DelimitedSource(lambda: streams.pop(0), ",", self._table)

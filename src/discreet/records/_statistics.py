@@ -84,6 +84,11 @@ def margins(
 
 def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
     """Count records by the codes of a cluster's columns."""
+    return np.bincount(cells_of(codes, cluster), minlength=prod(cluster.shape))
+
+
+def cells_of(codes: Mapping[Column, Codes], cluster: Cluster) -> Codes:
+    """Return the cell of every record, by the codes of a cluster's columns."""
     first, *others = cluster.columns
     cells = codes[first]
     if others:
@@ -91,7 +96,7 @@ def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
     for column in others:
         cells *= len(column.levels)
         cells += codes[column].astype(cells.dtype, copy=False)
-    return np.bincount(cells, minlength=prod(cluster.shape))
+    return cells
 
 
 def _cell_kind(cells: int) -> np.dtype[np.integer]:
