@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -124,6 +125,24 @@ def test_front_and_publisher_share_a_queue_by_their_group(tmp_path: Path) -> Non
 def draw(epsilon: str) -> dict[str, object]:
     return {"columns": ["fall"], "epsilon": epsilon, "label": "Falls", "prior": 1,
             "mechanism": "PosteriorSampling.truncated", "least": "0.01"}  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "", "nonsense\r\n\r\n"])
+def test_an_answer_that_breaks_off_is_told_in_words(sent: str) -> None:
+    """So it happens when the front is stopped while it answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection = server.accept()[0]
+            with connection:
+                connection.recv(1000)
+                connection.sendall(sent.encode())
+
+        other = threading.Thread(target=answer)
+        other.start()
+        with pytest.raises(ServerError, match=r"broke off|does not answer"):
+            dc.Client(f"http://127.0.0.1:{server.getsockname()[1]}", "token").budget()
+        other.join()
 
 
 def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:

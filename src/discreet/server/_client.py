@@ -6,6 +6,7 @@ It needs nothing but Python. A token is sent over TLS, or to this machine, and n
 import json
 import time
 from collections.abc import Mapping
+from http.client import HTTPException
 from ipaddress import ip_address
 from typing import IO, cast
 from urllib.error import HTTPError, URLError
@@ -139,6 +140,11 @@ class Client:
             status, words = problem.code, _words(problem)
             again = problem.headers.get("Retry-After", "")
             seconds = int(again) if again.isascii() and again.isdigit() and len(again) < 7 else None
+        except HTTPException:
+            status, words = (
+                0,
+                f"{self.address} broke off in the middle of an answer. Ask again: nothing costs twice.",
+            )
         except (URLError, OSError) as problem:
             status, words = 0, f"{self.address} does not answer: {getattr(problem, 'reason', problem)}."
         raise ServerError(status, words, seconds)
@@ -164,5 +170,5 @@ def _words(problem: HTTPError) -> str:
     """Return the message of a problem+json response, or its status if there is none."""
     try:
         return str(json.loads(problem.read())["detail"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, HTTPException):
         return f"The server answered {problem.code}."
