@@ -49,6 +49,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "plans": ("plans.py", "Plans of all questions"),
     "networks": ("networks.py", "Inference for naive Bayes and trees"),
     "solvers": ("solvers.py", "Inference for other graphs, and choices among candidates"),
+    "all_columns": ("all_columns.py", "All columns at once"),
     "alarm": ("alarm.py", "A network of 37 variables"),
     "regression_inference": ("regression_inference.py", "Inference for regressions"),
     "programs": ("programs.py", "A release as a likelihood"),

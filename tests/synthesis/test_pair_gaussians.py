@@ -274,7 +274,7 @@ def test_outputs_that_no_step_can_have_given_are_refused() -> None:
 
 
 def log_power_sum(one: Records, two: Records, mechanism: Any, output: np.ndarray, order: int) -> float:
-    """Return log sum P(z)^a Q(z)^(1-a) over scores z of a round times that of the tables which z chooses; listed."""
+    """Return log sum P(z)^a Q(z)^(1-a) over all scores z of a round, times that of the tables which z chooses."""
     (_, pairs), (_, other_pairs) = counted(one), counted(two)
     references = mechanism.references(output, 0).reshape(3, 2, 2)
     scores, others = (np.abs(each - references).sum(axis=(1, 2)) for each in (pairs, other_pairs))

@@ -214,8 +214,9 @@ def infer(
     for row in answers["event"]:
         _, low, high = row.texts
         condition = f" given {row.given}" if row.given else ""
-        words = f"{row.text(row.mean)}, {percent_text(level, '')} interval {low} to {high}"
-        say(f"Probability of {row.quantity}{condition}: {words}.")
+        is_open = row.is_probability and row.low <= 0 and row.high >= 1
+        words = "without an interval" if is_open else f"{percent_text(level, '')} interval {low} to {high}"
+        say(f"Probability of {row.quantity}{condition}: {row.text(row.mean)}, {words}.")
     say(*(f"Probability that {text}: {chance:.4f}{_drawn(chance)}" for text, chance in judged.items()))
     say(*([] if difference is None else [difference.sentence]))
     say(*(f"Wrote {path}." for path in files))

@@ -23,7 +23,7 @@ d, P, 1 and C.
 
 r_ab of the first round is the product of one-way readings, of later rounds and the check the model that has the largest
 entropy (`maximum_entropy`). How precisely each pair is measured makes the expected loss smallest (`ExpectedLoss`),
-among pairs that keep the model below `cells` cells, the largest gains first.
+among pairs that keep the model below 15 n sqrt(rho) cells, n as published, and below `cells`: the largest gains first.
 """
 
 from abc import abstractmethod
@@ -72,7 +72,8 @@ from discreet.tables import gaussian_delta
 
 PARTS = 2**20
 """Into how many parts the rho of the tables of a round is divided."""
-_ROUNDS, _CELLS, _ONE_WAY, _SCORES = 2, 40_000, Fraction(1, 10), Fraction(7, 100)
+_ROUNDS, _CELLS, _ONE_WAY, _SCORES = 2, 400_000, Fraction(1, 10), Fraction(7, 100)
+_CELLS_PER = 15  # of a model, for each record and root of rho
 MOST_CELLS_OF_A_MODEL = 10_000_000
 _MOST_ROUNDS, _DIGITS = 4, 6  # digits of a variance
 _STEPS, FINAL_STEPS = 120, 300  # of the fit that the scores of later rounds are held against, and of the last one
@@ -331,7 +332,12 @@ class NoisyPairs(Mechanism[Synthesis]):
         references = np.split(self.references(published, number).astype(float), self.model.starts[1:-1])
         likely = expected_scores(scores.astype(float), float(self.score_variance))
         precision = 2 * float(self.table_rho) / self.moved
-        return shared_parts(self.model, references, likely, precision, self.cells, kept)
+        return shared_parts(self.model, references, likely, precision, self._cells_for(published), kept)
+
+    def _cells_for(self, output: Counts) -> int:
+        """Return how many cells the model may have: more where there are more records and less noise."""
+        size = self.number_of_records(self.noisy_tables(output, 0))
+        return int(min(self.cells, _CELLS_PER * size * sqrt(self.rho)))
 
     def _scores(self, counts: Counts, references: Counts) -> Counts:
         """Return |k - r|_1 of all pairs, for rows of counts; all pairs, whatever the records are."""
@@ -595,9 +601,9 @@ def _delta(value: Exact, _: str) -> Fraction:
 class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
     """Tables of pairs that noisy scores choose, with discrete Gaussian noise: (epsilon, delta), replacing one record.
 
-    `rounds` is how often scores are asked and tables chosen by them, and `cells` how many cells the model may have that
-    has all measured pairs within its cliques. `one_way`, `scores` and `check` are shares of rho; a check above 0 buys a
-    bound on how far the model may be off for pairs that were not measured.
+    `rounds` is how often scores are asked and tables chosen by them, and `cells` how many cells the model may have at
+    most that has all measured pairs within its cliques. `one_way`, `scores` and `check` are shares of rho; a check above
+    0 buys a bound on how far the model may be off for pairs that were not measured.
 
     >>> columns = [Column(name, (0, 1), outside=0) for name in "abc"]
     >>> PairGaussians(Synthesis(columns), size=1000, epsilon=1, delta="1e-6").guarantee.delta

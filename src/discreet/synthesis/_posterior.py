@@ -509,13 +509,20 @@ def _named(columns: Sequence[Column], cell: Sequence[int]) -> str:
 
 
 def _modelled_row(event: str, given: str, share: float, bound: float | None) -> Row:
-    """Return a row by the model: from 0 to 1, or as far as the check lets the truth be."""
+    """Return a row by the model: from 0 to 1, or as far as the check lets the truth be, and nothing known between."""
     label = f"{event} ({BY_THE_MODEL})"
     low, high = (0.0, 1.0) if bound is None else (max(share - bound, 0.0), min(share + bound, 1.0))
-    return Row(label, given, share, share, low, high, 0.0, None, _PROBABILITY, numerical_error=1e-9)
+    sd = (high - low) / sqrt(12)  # of what may be anything from low to high
+    return Row(label, given, share, share, low, high, sd, None, _PROBABILITY, numerical_error=1e-9)
 
 
 def _scaled(row: Row, size: float) -> Row:
     return replace(
-        row, mean=row.mean * size, median=row.median * size, low=row.low * size, high=row.high * size, unit=_COUNT
+        row,
+        mean=row.mean * size,
+        median=row.median * size,
+        low=row.low * size,
+        high=row.high * size,
+        sd=row.sd * size,
+        unit=_COUNT,
     )

@@ -18,7 +18,7 @@ from discreet.synthesis._mechanisms import total_of
 from discreet.synthesis._model import Synthesis
 from discreet.synthesis._own_sums import OwnSums
 
-_CELLS = 40_000  # of a model, where nothing says how many it may have
+_CELLS = 100_000  # of a model, where nothing says how many it may have
 
 
 @dataclass(frozen=True, eq=False)
