@@ -94,13 +94,10 @@ class Regression(Model["RegressionPosterior"]):
         missing: Mapping[str, Exact] | str | None,
         grid: int,
         terms: Sequence[Sequence[str]],
-        *,
-        leaves_gaps_out: bool,
     ) -> None:
         """Check and keep what a constructor is given.
 
-        Where `leaves_gaps_out`, columns of which `missing` says nothing leave records without a value out; else every
-        column of numbers must be named there.
+        Columns of which `missing` says nothing leave records without a value out.
         """
         if isinstance(features, str) or not isinstance(features, Sequence):
             raise DeclarationError("features must be a sequence of columns, such as ['age', 'weight'].")
@@ -110,7 +107,7 @@ class Regression(Model["RegressionPosterior"]):
         values = {
             "target": target,
             "features": columns,
-            "bounds": _bounds(numbers, bounds, missing, leaves_gaps_out),
+            "bounds": _bounds(numbers, bounds, missing),
             "prior_precision": positive(1 if prior_precision is None else prior_precision, "prior_precision"),
             "noise": known,
             "intercept": bool(intercept),
@@ -157,7 +154,7 @@ class Regression(Model["RegressionPosterior"]):
         """Return which moments are released, and how they are read."""
         coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
-        return MomentLayout(coordinates, target, self.noise_prior is not None, self.grid)
+        return MomentLayout(coordinates, target, self.noise_prior is not None, self.leaves_gaps_out, self.grid)
 
     @property
     def noise_prior(self) -> InverseGamma | None:
@@ -180,6 +177,11 @@ class Regression(Model["RegressionPosterior"]):
     def columns(self) -> tuple[Column | Bounds, ...]:
         """Return features with levels, then the bounds of all numbers."""
         return (*(feature for feature in self.features if isinstance(feature, Column)), *self.bounds)
+
+    @property
+    def leaves_gaps_out(self) -> bool:
+        """Return whether records without a value of some column are left out."""
+        return any(each.leaves_missing_out for each in self.bounds)
 
     @property
     def missing_in_words(self) -> str:
@@ -257,12 +259,13 @@ class Regression(Model["RegressionPosterior"]):
     def contributions(self, most: int) -> tuple[Wholes, bool]:
         """Return what a record with numbers at their bounds or middles adds to the statistics, at most this many rows.
 
-        These are never all records, but products are largest at bounds.
+        These are never all records, but products are largest at bounds. A record that is left out is among them.
         """
         columns: dict[str, list[object]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
         named = [{n: [columns[n][index]] for n, index in zip(columns, record, strict=True)} for record in records]
+        named += [dict.fromkeys(columns, [None])] if self.leaves_gaps_out else []
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
@@ -321,10 +324,10 @@ class LinearRegression(Regression, kind="LinearRegression"):
     """Bayesian linear regression of one bounded column on others.
 
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
-    public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
-    replaces a missing value of each of them, or "middle" for the middle of its range; "middle" alone says so for all.
-    It must be declared, because every record counts and a missing value becomes that number. Bounds that are dates,
-    such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
+    public range, which never comes from the data; values outside are clipped. Records without a value of some numeric
+    column are left out, and the number of the others is published with the rest, with noise. `missing` may give, by
+    name, the number that replaces a missing value of a column instead, or "middle" for the middle of its range;
+    "middle" alone says so for all. If it names all columns, every record counts. Bounds that are dates, such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
     `prior_precision`, `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in
     [-1, 1]. `noise` is the standard deviation sigma if it is known, or an InverseGamma prior for the variance.
     `norm_bound` B limits ||w||; only `BallDraw` needs it, and only there is the prior truncated at B. A
@@ -366,7 +369,7 @@ class LinearRegression(Regression, kind="LinearRegression"):
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
         self._declare(
-            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms, leaves_gaps_out=False
+            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms
         )
         limit = None if norm_bound is None else positive(norm_bound, "norm_bound")
         object.__setattr__(self, "norm_bound", limit)
@@ -433,7 +436,7 @@ class LinearRegression(Regression, kind="LinearRegression"):
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.regression._exact import exact_coefficients
 
-        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
+        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size))
         return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def moments(self, values: ArrayLike) -> Wholes:
@@ -466,7 +469,6 @@ def _bounds(
     names: list[str],
     bounds: Mapping[str, Sequence[Exact]],
     missing: Mapping[str, Exact] | str | None,
-    leaves_gaps_out: bool,
 ) -> tuple[Bounds, ...]:
     if not isinstance(bounds, Mapping) or set(bounds) != set(names):
         given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
@@ -475,13 +477,5 @@ def _bounds(
     if not isinstance(gaps, Mapping) or not set(gaps) <= set(names):
         raise DeclarationError(f"missing may only name the columns {sorted(names)}.")
     lacking = [name for name in names if gaps.get(name) is None]
-    if lacking and not leaves_gaps_out:
-        raise DeclarationError(
-            "In a regression every record counts, so each column of numbers must declare what a missing value counts "
-            f"as, and {', '.join(map(repr, lacking))} do not. Nothing was published and nothing was charged. Declare "
-            f"a number between the bounds, such as missing = 2.5 in [columns.{lacking[0]}] of a study or "
-            f"missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = 'middle' for the middle of the bounds. "
-            "Where many values are missing, coefficients then describe a mixture of values and that number."
-        )
     found = [bounds_of(name, bounds[name], gaps.get(name)) for name in names]
     return tuple(replace(each, leaves_missing_out=each.name in lacking) for each in found)

@@ -79,9 +79,7 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
         grid: int = LARGEST_GRID,
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
-        self._declare(
-            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms, leaves_gaps_out=True
-        )
+        self._declare(target, features, bounds, prior_precision, noise, intercept, missing, grid, terms)
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
@@ -171,7 +169,7 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
         from discreet.regression._exact import exact_coefficients
 
         rows = np.asarray(statistics).reshape(size, self.coordinates) / self.grid
-        distributions = exact_coefficients(self, self.moments_of_products(rows.T @ rows), size)
+        distributions = exact_coefficients(self, self.moments_of_products(rows.T @ rows))
         return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def moments_of_products(self, products: Floats) -> Moments:
