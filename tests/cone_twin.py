@@ -124,6 +124,7 @@ class CountAndSum:
         heights = np.exp(-epsilon * hexagon(axes[0][:, None], axes[1][None, :])) * epsilon**2 / 12 / units.prod()
         first, second = 2 * self.ends + 1
         self.table = heights.reshape(first, 8, second, 8).mean(axis=(1, 3))
+        self.table /= self.table.sum()  # 1.000, but for the edges of f inside cells
 
     def outputs_for(self, measured: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return all outputs whose noise is tabulated, whichever of the measured rows they come from."""
@@ -235,6 +236,6 @@ def twin_of(mechanism: Any) -> Any:
     """Return what knows the noise of a mechanism whose outputs are not listed by itself."""
     if hasattr(mechanism, "rhos"):
         return ThreeGaussians(mechanism)
-    if mechanism.model.leaves_gaps_out and not mechanism.model.features:
-        return CountAndSum(mechanism)
-    return ThreeNumbers(mechanism) if hasattr(mechanism, "rounds") else TwoNumbers(mechanism)
+    if hasattr(mechanism, "rounds"):
+        return ThreeNumbers(mechanism)
+    return CountAndSum(mechanism) if mechanism.model.leaves_gaps_out else TwoNumbers(mechanism)
