@@ -250,6 +250,9 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Su
     against = f"; they would be about {' and '.join(beside)}" if beside else ""
     needs = "" if delta else " of all that need no delta"
     why = f"its intervals for effects will be the narrowest{needs}{against}"
+    if why_unweighted(model, size, epsilon) is None:
+        why += "; where features fill little of their bounds, those of BallMoments are far narrower, but then "
+        why += "a record far from the bulk counts less"
     return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
 
 

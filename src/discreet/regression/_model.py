@@ -21,6 +21,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -83,6 +84,9 @@ class Regression(Model["RegressionPosterior"]):
     grid: int
     terms: tuple[Names, ...]
 
+    guessed_spreads: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """What the holder expects, by column: the standard deviation of a feature, or of the target around the line."""
+
     def _declare(
         self,
         target: str,
@@ -144,6 +148,43 @@ class Regression(Model["RegressionPosterior"]):
         """Return the precision of the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior_precision": None}
 
+    def guessing(self, spreads: Mapping[str, float] | None) -> Self:
+        """Return the regression with guesses of standard deviations, in the units of the table, which plans use alone.
+
+        Of a feature it is that of its values, of the target that around the line. No release says or needs them.
+        """
+        found = dict(spreads or {})
+        if strange := [name for name in found if name not in self.ranges]:
+            raise DeclarationError(f"guessed_spreads names {strange[0]!r}, which is no number of this regression.")
+        for name, spread in found.items():
+            if not 0 < spread <= 2 * self.ranges[name].half:
+                raise DeclarationError(
+                    f"The guessed spread of {name!r} must be a standard deviation: above 0, at most the width of its "
+                    f"bounds; got {spread!r}."
+                )
+        made = copy(self)
+        object.__setattr__(made, "guessed_spreads", MappingProxyType(found))
+        return made
+
+    def studies_in_words(self) -> str:
+        """Say from what a plan simulates studies."""
+        numbers = [each.name for each in self.bounds if each.name != self.target]
+        guessed = [name for name in numbers if name in self.guessed_spreads]
+        others = [name for name in numbers if name not in guessed]
+        source = f"drawn from the {'' if self.is_prior_declared else 'default '}prior, around a line"
+        if self.target in self.guessed_spreads:
+            source += f" with the guessed standard deviation of {self.guessed_spreads[self.target]:g}"
+        elif self.is_noise_open:
+            source += f" with a standard deviation of {np.sqrt(self.typical_variance):.2g} of half the target's range"
+        parts = [f"{' and '.join(guessed)} spread as guessed around the middle of the bounds"] if guessed else []
+        if others:
+            parts.append(
+                f"{' and '.join(others)} filling the bounds evenly, as no spread is guessed (guessed_spreads): slopes "
+                "of features that fill little of them will have wider intervals"
+            )
+        parts += ["no value missing"] if self.leaves_gaps_out else []
+        return ", ".join([source, *parts])
+
     @cached_property
     def ranges(self) -> dict[str, Bounds]:
         """Return the public range of every column of numbers, by name."""
@@ -155,6 +196,11 @@ class Regression(Model["RegressionPosterior"]):
         coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
         return MomentLayout(coordinates, target, self.noise_prior is not None, self.leaves_gaps_out, self.grid)
+
+    @property
+    def coordinates(self) -> int:
+        """Return m, how many numbers a record has: those of all factors, the target's and the constant."""
+        return len(self.layout.plan.factors) + 1
 
     @property
     def noise_prior(self) -> InverseGamma | None:
@@ -265,7 +311,7 @@ class Regression(Model["RegressionPosterior"]):
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
         named = [{n: [columns[n][index]] for n, index in zip(columns, record, strict=True)} for record in records]
-        named += [dict.fromkeys(columns, [None])] if self.leaves_gaps_out else []
+        named += [{name: [None] for name in columns}] if self.leaves_gaps_out else []
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
@@ -326,15 +372,16 @@ class LinearRegression(Regression, kind="LinearRegression"):
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
     public range, which never comes from the data; values outside are clipped. Records without a value of some numeric
     column are left out, and the number of the others is published with the rest, with noise. `missing` may give, by
-    name, the number that replaces a missing value of a column instead, or "middle" for the middle of its range;
-    "middle" alone says so for all. If it names all columns, every record counts. Bounds that are dates, such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
-    `prior_precision`, `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in
-    [-1, 1]. `noise` is the standard deviation sigma if it is known, or an InverseGamma prior for the variance.
-    `norm_bound` B limits ||w||; only `BallDraw` needs it, and only there is the prior truncated at B. A
-    `prior_precision` of None means that none is declared, which is read as 1. Without an `intercept` the line goes
-    through the middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M
-    of steps from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an
-    interaction; all parts of a product must be included too.
+    name, the number that stands for a missing value of a column instead, or "middle" for the middle of its range;
+    "middle" alone says so for all. If it names all columns, every record counts. Bounds that are dates, such as
+    ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
+    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
+    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
+    only `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
+    declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
+    origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
+    products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
+    included too.
 
     >>> bounds = {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}
     >>> model = LinearRegression("y", ["a", "b"], bounds, noise="0.2", missing={"a": 2, "b": 0, "y": 50})
@@ -368,9 +415,7 @@ class LinearRegression(Regression, kind="LinearRegression"):
         grid: int = LARGEST_GRID,
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
-        self._declare(
-            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms
-        )
+        self._declare(target, features, bounds, prior_precision, noise, intercept, missing, grid, terms)
         limit = None if norm_bound is None else positive(norm_bound, "norm_bound")
         object.__setattr__(self, "norm_bound", limit)
 

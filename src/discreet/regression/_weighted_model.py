@@ -87,11 +87,6 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
         return {}
 
     @property
-    def coordinates(self) -> int:
-        """Return m, how many numbers a record has: those of all factors, the target's and the constant."""
-        return len(self.layout.plan.factors) + 1
-
-    @property
     def cells(self) -> tuple[str, ...]:
         """Return the names of the released numbers: products of learnt coordinates, which have none of their own."""
         return tuple(f"product {i}, {j}" for i in range(1, self.coordinates + 1) for j in range(1, i + 1))
@@ -186,13 +181,6 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
     def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return the work of drawing all records and of reading them several times, and that all are held."""
         return 2e3 * size * (1 + len(self.features)), 2.0 * size * self.coordinates
-
-    def studies_in_words(self) -> str:
-        """Say from what studies are simulated."""
-        return (
-            "whose records fill the bounds of every column evenly and lie around a line with a standard deviation of "
-            f"{np.sqrt(self.typical_variance):.2g} of half the target's range"
-        )
 
 
 assert CONSTANT == -1  # the constant is the last number of a row
