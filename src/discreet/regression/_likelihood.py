@@ -138,7 +138,7 @@ class MomentTarget:
         total = moments.total
         log_size, explained = eliminated(moments.squares, moments.products)
         largest = np.diagonal(moments.squares, axis1=-2, axis2=-1).max(axis=-1) * self.model.dimension
-        excess = np.maximum(np.maximum(largest, total) - moments.count * _ROOM, moments.count - self.size * _ROOM)
+        excess = np.maximum(largest, total) - moments.count * _ROOM
         possible = (excess <= 0) & (explained < total) & (moments.count > self.model.dimension)
         far, logs = np.where(possible, 0.0, np.inf), np.full(len(normals), -np.inf)
         near = ~possible & (excess <= deepest) if deepest > 0 else np.zeros_like(possible)

@@ -199,17 +199,21 @@ class RegressionPosterior(Posterior[Regression], shows=MomentSolution):
         """Return how many records have all values, where the others are left out."""
         if not self.model.leaves_gaps_out:
             return {}
-        low, high = self.solution.counted.interval(level)
-        return {"records_with_all_values": {"mean": self.solution.counted.mean, "low": low, "high": high}}
+        mean, low, high = self._counted(level)
+        return {"records_with_all_values": {"mean": mean, "low": low, "high": high}}
+
+    def _counted(self, level: float) -> tuple[float, ...]:
+        """Return mean and interval of the number of complete records, which is at most that of all."""
+        counted = self.solution.counted
+        return tuple(min(each, self.size) for each in (counted.mean, *counted.interval(level)))
 
     def _counted_in_words(self, level: float) -> tuple[str, ...]:
         """Say how many records have all values, where the others are left out."""
         if not self.model.leaves_gaps_out:
             return ()
-        counted = self.solution.counted
-        low, high = counted.interval(level)
+        mean, low, high = self._counted(level)
         return (
-            f"About {counted.mean:,.0f} ({low:,.0f} to {high:,.0f}) of {self.size:,} records have a value in every "
+            f"About {mean:,.0f} ({low:,.0f} to {high:,.0f}) of {self.size:,} records have a value in every "
             "column; the others are left out.",
         )
 
