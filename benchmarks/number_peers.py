@@ -1,26 +1,31 @@
 """Quantiles, the mean and the distribution of a number beside OpenDP's documented ways, on the same records.
 
-    python benchmarks/number_peers.py [repeats]
+    python benchmarks/number_peers.py [data sets]
 
 **Neighbours.** Here one record is replaced and the number of records is public. OpenDP's vectors of known size count
 replaced records by a symmetric distance of 2 (one removed, one added): every way below is asked for all of epsilon at
 that distance, so that both promise the same about one replaced record.
 
-**Its ways.** The mean: `then_clamp`, `then_mean` of a known size, `then_laplace`. A quantile: scores of 200,001
-values, so that these are no limit, and `then_noisy_max`, epsilon / 5 for each of five, or all of epsilon for a median
-alone. The distribution: `then_count_by_categories` of cells with `then_laplace`, running sums of which are shares below
-edges. Ours is what `suggest` takes. Errors are root mean squares over the records' own values, in per cent of the range
-(of shares: in percentage points); intervals are ours alone, as OpenDP gives none. Means are cheap to draw and their
-Laplace noise has long tails: each data set gives 50 of them on either side, 5 if it is large, and the law that both
-should have stands beside. Ratios of quantiles have standard errors by resampling data sets; "even" is within two of
-them.
+**Its ways**, each at its best setting, in hindsight where there is a choice. A quantile: scores of 10,001 values for
+1,000 records up to 200,001 for 100,000, or of all whole numbers of a whole column, so that these are no limit, and
+`then_noisy_max`, all of epsilon for a median alone, epsilon / 5 for each of five. Five at once: its consistent tree of
+64, 256 or 1,024 leaves as well (`then_b_ary_tree`, `make_quantiles_from_counts`); for each quantile the best of these
+counts. The mean: clamped, of a known size, `then_laplace`. The distribution: counts of cells with `then_laplace`,
+running sums of which are shares below edges. Ours is what `suggest` takes. diffprivlib's quantile has the distribution
+of the first way and is not run.
+
+Errors are root mean squares over the records' own values, in per cent of the range (of shares: in percentage points);
+intervals are ours alone, as OpenDP gives none. Each data set is published three times by either side, means ten
+times. Ratios have standard errors by resampling data sets; who is within two of them of 1 is even. Values whose score
+is more than 60 scales of noise behind the best are not handed to `then_noisy_max`: they win with a chance below 1e-20.
 """
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from figures import ratio_of, verdict
 from numpy.typing import NDArray
 
 import discreet as dc
@@ -29,154 +34,203 @@ from discreet.numbers._edge_tests import ExactTests
 from discreet.numbers._sums_inference import NumberSumsSolution
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-FINE = 200_001
-TRUTHS: dict[str, tuple[Any, tuple[float, float]]] = {
-    "income": (lambda n, g: np.clip(g.lognormal(10.4, 0.7, n), 0, 200_000), (0.0, 200_000.0)),
-    "age": (
-        lambda n, g: np.clip(np.where(g.random(n) < 0.3, g.normal(12, 8, n), g.normal(50, 18, n)), 0, 99.9),
-        (0.0, 100.0),
-    ),
-}
+FINE = {1000: 10_001, 10_000: 50_001, 100_000: 200_001}
+LEAVES, HOPELESS = (64, 256, 1024), 60
+SIZES, EPSILONS = tuple(FINE), (1.0, 0.1)
+DRAWS, MEANS = 3, 10
 Floats = NDArray[np.float64]
 
 
+class Truth(NamedTuple):
+    """How a column is made, its bounds, and whether it has whole numbers."""
+
+    draw: Callable[[int, np.random.Generator], Floats]
+    low: int
+    high: int
+    is_whole: bool = False
+
+    def candidates(self, size: int) -> Floats:
+        """Return the values that OpenDP chooses from."""
+        return np.linspace(self.low, self.high, self.high - self.low + 1 if self.is_whole else FINE[size])
+
+
+TRUTHS = {
+    "income": Truth(lambda n, g: np.clip(g.lognormal(10.4, 0.7, n), 0, 200_000), 0, 200_000),
+    "age": Truth(
+        lambda n, g: np.clip(np.where(g.random(n) < 0.3, g.normal(12, 8, n), g.normal(50, 18, n)), 0, 99.9), 0, 100
+    ),
+    "delay, whole": Truth(
+        lambda n, g: np.clip(np.rint(g.exponential(25, n) + g.normal(-15, 10, n)), -60, 1200), -60, 1200, True
+    ),
+}
+
+
+def scale_of(made: Callable[[float], Any], distance: int, epsilon: float) -> float:
+    """Return the scale of noise with this epsilon at a distance; epsilon falls as one over the scale."""
+    return float(made(1.0).map(distance)) / epsilon
+
+
 def scaled(made: Callable[[float], Any], distance: int, epsilon: float) -> Any:
-    """Return a measurement with this epsilon at a distance; epsilon falls as one over the scale."""
-    return made(float(made(1.0).map(distance)) / epsilon)
+    """Return a measurement with this epsilon at a distance."""
+    return made(scale_of(made, distance, epsilon))
 
 
-def opendp_quantile(opendp: Any, candidates: list[float], share: float, epsilon: float, size: int) -> Any:
-    """Return OpenDP's private quantile at this epsilon for replaced records."""
-    space = opendp.vector_domain(opendp.atom_domain(T=float, nan=False), size=size), opendp.symmetric_distance()
-    scores = space >> opendp.t.then_quantile_score_candidates(candidates, share)
-    return scaled(lambda s: scores >> opendp.m.then_noisy_max(opendp.max_divergence(), s, negate=True), 2, epsilon)
+def space_of(opendp: Any, size: int, kind: type = float) -> Any:
+    """Return vectors of known size, whose records are replaced."""
+    given = {"T": kind} if kind is int else {"T": kind, "nan": False}
+    return opendp.vector_domain(opendp.atom_domain(**given), size=size), opendp.symmetric_distance()
 
 
-def opendp_mean(opendp: Any, bounds: tuple[float, float], epsilon: float, size: int) -> Any:
-    """Return OpenDP's private mean of bounded values of a known number at this epsilon for replaced records."""
-    domain = opendp.vector_domain(opendp.atom_domain(T=float, nan=False), size=size)
-    mean = (domain, opendp.symmetric_distance()) >> opendp.t.then_clamp(bounds) >> opendp.t.then_mean()
-    return scaled(lambda s: mean >> opendp.m.then_laplace(s), 2, epsilon)
+class Scores:
+    """The scores of all candidates for one quantile of some records, from which OpenDP chooses."""
+
+    def __init__(self, opendp: Any, candidates: Floats, records: list[float], share: float) -> None:
+        self.opendp, self.candidates = opendp, candidates
+        made = space_of(opendp, len(records)) >> opendp.t.then_quantile_score_candidates(candidates.tolist(), share)
+        self.moved, self.scores = made.map(2), np.array(made(records), dtype=np.uint64)
+
+    def choose(self, epsilon: float) -> float:
+        """Draw one value with all of this epsilon; scores are distances, so the least is best."""
+        opendp = self.opendp
+        metric = opendp.linf_distance(T="u64")
+        one = opendp.vector_domain(opendp.atom_domain(T="u64"), size=1), metric
+        scale = scale_of(lambda s: one >> self._noisy_max(s), self.moved, epsilon)
+        kept = np.flatnonzero(self.scores <= float(self.scores.min()) + HOPELESS * scale)
+        given = opendp.vector_domain(opendp.atom_domain(T="u64"), size=len(kept)), metric
+        return float(self.candidates[kept[(given >> self._noisy_max(scale))(self.scores[kept].tolist())]])
+
+    def _noisy_max(self, scale: float) -> Any:
+        return self.opendp.m.then_noisy_max(self.opendp.max_divergence(), scale, negate=True)
+
+
+def tree_quantiles(opendp: Any, counts: list[int], edges: list[float], epsilon: float) -> list[float]:
+    """Return quantiles by OpenDP's consistent tree of noisy counts, with its own branching factor."""
+    leaves = len(counts)
+    branching = opendp.t.choose_branching_factor(leaves)
+    space = opendp.vector_domain(opendp.atom_domain(T=int), size=leaves), opendp.l1_distance(T=int)
+    tree = space >> opendp.t.then_b_ary_tree(leaves, branching)
+    noisy = scaled(lambda s: tree >> opendp.m.then_laplace(s), 2, epsilon)(counts)
+    consistent = opendp.t.make_consistent_b_ary_tree(branching)(noisy)
+    return list(opendp.t.make_quantiles_from_counts(edges, alphas=list(SHARES), F=float)(consistent[-leaves:]))
 
 
 def opendp_cells(opendp: Any, cells: int, epsilon: float, size: int) -> Any:
     """Return OpenDP's noisy counts of cells, numbered from 0 on, at this epsilon for replaced records."""
-    domain = opendp.vector_domain(opendp.atom_domain(T=int), size=size)
-    counts = (domain, opendp.symmetric_distance()) >> opendp.t.then_count_by_categories(list(range(cells)), False)
+    counts = space_of(opendp, size, int) >> opendp.t.then_count_by_categories(list(range(cells)), False)
     return scaled(lambda s: counts >> opendp.m.then_laplace(s), 2, epsilon)
 
 
-class Tally:
-    """Errors of both sides, and how often our intervals held, by what was asked."""
-
-    def __init__(self) -> None:
-        self.errors: dict[str, list[tuple[float, float]]] = {}
-        self.held: dict[str, list[bool]] = {}
-
-    def add(self, what: str, ours: float, theirs: float, is_held: bool) -> None:
-        """Note down one error of each side, and whether our interval held the truth."""
-        self.errors.setdefault(what, []).append((ours, theirs))
-        self.held.setdefault(what, []).append(is_held)
-
-    def show(self) -> None:
-        """Print root mean squares, their ratio, and coverage; say who wins."""
-        for what, pairs in self.errors.items():
-            ours, theirs = np.sqrt(np.mean(np.square(pairs), axis=0))
-            better = "discreet" if ours <= theirs else "OpenDP"
-            print(
-                f"  {what:38s} discreet {ours:9.4f}  OpenDP {theirs:9.4f}  ratio {ours / theirs:5.2f} ({better} is "
-                f"nearer); our 90 % intervals hold {np.mean(self.held[what]):.2f}"
-            )
+def rmse(errors: Floats) -> float:
+    return float(np.sqrt(np.square(errors).mean()))
 
 
-def verdict(ratio: float, error: float) -> str:
-    """Say who is ahead: nobody, where the ratio is within two standard errors of 1.
-
-    >>> verdict(0.5, 0.1), verdict(1.1, 0.1), verdict(1.3, 0.1)
-    ('ahead', 'even', 'behind')
-    """
-    return "even" if abs(ratio - 1) <= 2 * error else "ahead" if ratio < 1 else "behind"
-
-
-def ratio_of(ours: Floats, theirs: Floats) -> tuple[float, float]:
-    """Return the ratio of root mean squares over data sets, and its standard error by resampling these."""
-    generator, squares = np.random.default_rng(0), (np.square(ours), np.square(theirs))
-    rows = generator.integers(len(ours), size=(1000, len(ours)))
-    several = np.sqrt(squares[0][rows].mean(axis=1) / squares[1][rows].mean(axis=1))
-    return float(np.sqrt(squares[0].mean() / squares[1].mean())), float(several.std())
+def mechanism_of(truth: Truth, shares: tuple[float, ...], size: int, epsilon: float) -> Any:
+    """Return what `suggest` takes for these quantiles, a table where that is better."""
+    bounds, asked = (truth.low, truth.high), [str(each) for each in shares]
+    model: Any = dc.NumberQuantiles("x", bounds, asked, missing=0, is_whole=truth.is_whole)
+    if why_table(model, size, str(epsilon)) is not None:
+        cells = suitable_cells(size, str(epsilon))
+        model = dc.NumberTable("x", bounds, cells, missing=0, quantiles=model.quantiles, is_whole=truth.is_whole)
+    return dc.suggest(model, size, str(epsilon)).mechanism
 
 
-def quantiles_of(opendp: Any, name: str, size: int, epsilon: float, repeats: int) -> None:
+def quantiles_of(opendp: Any, name: str, size: int, repeats: int) -> None:
     """Print the errors of a median alone and of five quantiles, ours and OpenDP's on its fine grid."""
-    draw, (low, high) = TRUTHS[name]
-    generator, candidates = np.random.default_rng([20261123, size, int(10 * epsilon)]), np.linspace(low, high, FINE)
-    listed = candidates.tolist()
-    for shares in ((0.5,), SHARES):
-        model: Any = dc.NumberQuantiles("x", (int(low), int(high)), [str(each) for each in shares], missing=0)
-        if why_table(model, size, str(epsilon)) is not None:
-            cells = suitable_cells(size, str(epsilon))
-            model = dc.NumberTable("x", (int(low), int(high)), cells, missing=0, quantiles=model.quantiles)
-        mechanism = dc.suggest(model, size, str(epsilon)).mechanism
-        others = [opendp_quantile(opendp, listed, share, epsilon / len(shares), size) for share in shares]
-        found = np.zeros((repeats, 4, len(shares)))
-        for number in range(repeats):
-            records: Floats = np.sort(draw(size, generator))
-            counts, values = model.rehearse({"x": records}), records.tolist()
-            rows = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(int(generator.integers(2**32))))).rows()[::2]
-            for place, (row, share, other) in enumerate(zip(rows, shares, others, strict=True)):
-                true = records[max(1, int(np.ceil(share * size - 1e-9))) - 1]
-                errors = row.mean - true, candidates[other(values)] - true, row.high - row.low
-                found[number, :3, place] = 100 * np.array(errors) / (high - low)
-                found[number, 3, place] = row.low <= true <= row.high
+    truth = TRUTHS[name]
+    generator, per_cent = np.random.default_rng([20261123, size]), 100 / (truth.high - truth.low)
+    asked = [(epsilon, shares) for epsilon in EPSILONS for shares in ((0.5,), SHARES)]
+    mechanisms = [mechanism_of(truth, shares, size, epsilon) for epsilon, shares in asked]
+    found = [np.zeros((repeats, DRAWS, 3, len(shares))) for _, shares in asked]  # ours, widths, held
+    peers: list[list[Floats]] = [[] for _ in asked]
+    for number in range(repeats):
+        records: Floats = np.sort(truth.draw(size, generator))
+        listed = records.tolist()
+        true = np.array([records[max(1, int(np.ceil(share * size - 1e-9))) - 1] for share in SHARES])
+        scores = [Scores(opendp, truth.candidates(size), listed, share) for share in SHARES]
+        trees = []
+        for leaves in LEAVES:
+            edges = np.linspace(truth.low, truth.high, leaves + 1)
+            trees.append((np.histogram(records, edges)[0].tolist(), edges.tolist()))
+        summed = {each.model: each.model.rehearse({"x": records}) for each in {m.model: m for m in mechanisms}.values()}
+        for (epsilon, shares), mechanism, own, theirs in zip(asked, mechanisms, found, peers, strict=True):
+            counts = summed[mechanism.model]
+            sought = true if len(shares) > 1 else true[2:3]
+            ways = np.zeros((DRAWS, 1 + len(LEAVES), len(shares)))
+            for draw in range(DRAWS):
+                bits = dc.SeededBits(int(generator.integers(2**32)))
+                rows = dc.infer(dc.simulate(mechanism, counts, bits)).rows()[::2]
+                for place, row in enumerate(rows):
+                    is_held = row.low <= sought[place] <= row.high
+                    own[number, draw, :, place] = row.mean - sought[place], row.high - row.low, is_held
+                if len(shares) == 1:
+                    ways[draw] = scores[2].choose(epsilon) - sought
+                else:
+                    ways[draw, 0] = [each.choose(epsilon / len(shares)) for each in scores] - sought
+                    for way, (tree, edges) in enumerate(trees, start=1):
+                        ways[draw, way] = tree_quantiles(opendp, tree, edges, epsilon) - sought
+            theirs.append(ways)
+    for (epsilon, shares), mechanism, own, theirs in zip(asked, mechanisms, found, peers, strict=True):
+        every = np.array(theirs)
         for place, share in enumerate(shares):
-            ours, theirs, width, held = found[:, :, place].T
+            ours, width, held = np.moveaxis(own[..., place], -1, 0)
+            errors = [rmse(every[:, :, way, place]) for way in range(every.shape[2])]
+            best = int(np.argmin(errors))
+            by = "noisy max" if best == 0 else f"tree of {LEAVES[best - 1]:,}"
             alone = "alone" if len(shares) == 1 else "of five"
-            ratio, error = ratio_of(ours, theirs)
-            rmse = " | ".join(f"{np.sqrt(np.square(each).mean()):.3g}" for each in (ours, theirs))
+            ratio, error = ratio_of(ours, every[:, :, best, place])
             print(
-                f"| {name} | {size:,} | {epsilon:g} | {100 * share:g} %, {alone} | "
-                f"{type(mechanism).__name__} | {rmse} | {ratio:.2f} +- {error:.2f} | {np.median(width):.3g} | "
-                f"{held.mean():.2f} | {verdict(ratio, error)} |",
+                f"| {name} | {size:,} | {epsilon:g} | {100 * share:g} %, {alone} | {type(mechanism).__name__} | "
+                f"{per_cent * rmse(ours):.3g} | {per_cent * errors[best]:.3g}, {by} | {ratio:.2f} ± {error:.2f} | "
+                f"{per_cent * np.median(width):.3g} | {held.mean():.2f} | {verdict(ratio, error)} |",
                 flush=True,
             )
 
 
-def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
-    """Compare a mean and shares on `repeats` data sets of one truth and size, at epsilon = 1."""
-    draw, (low, high) = TRUTHS[name]
-    generator, per_cent, tally = np.random.default_rng([20261122, size]), 100 / (high - low), Tally()
-    cells = 64 if size == 1000 else 256
-    model = dc.NumberTable("x", (int(low), int(high)), cells, missing=0)
-    table, edges = dc.TreeTable(model, size, 1), model.edge_values
-    noise: Any = table.noise
-    sums = dc.GeometricSums(dc.NumberSums("x", (int(low), int(high)), missing=0), size, 1)
+def sums_of(opendp: Any, name: str, size: int, epsilon: float, repeats: int) -> None:
+    """Print the errors of a mean and of shares below seven edges."""
+    truth = TRUTHS[name]
+    generator, per_cent = np.random.default_rng([20261122, size, int(10 * epsilon)]), 100 / (truth.high - truth.low)
+    bounds, cells, text = (truth.low, truth.high), suitable_cells(size, str(epsilon)), str(epsilon)
+    model = dc.NumberTable("x", bounds, cells, missing=0, is_whole=truth.is_whole)
+    table, edges = dc.TreeTable(model, size, text), model.edge_values
+    cells, noise = len(edges) - 1, table.noise
+    sums = dc.GeometricSums(dc.NumberSums("x", bounds, missing=0), size, text)
     rates = tuple(float(rate) * sums.model.unit for rate in sums.noise.rates)
-    mean = opendp_mean(opendp, (low, high), 1.0, size)
-    counted = opendp_cells(opendp, cells, 1.0, size)
+    clamped = (
+        space_of(opendp, size) >> opendp.t.then_clamp((float(truth.low), float(truth.high))) >> opendp.t.then_mean()
+    )
+    plain = clamped.output_domain, clamped.output_metric
+    laplace = scaled(lambda s: plain >> opendp.m.then_laplace(s), clamped.map(2), epsilon)
+    counted = opendp_cells(opendp, cells, epsilon, size)
+    means, shares = np.zeros((repeats, 3, MEANS)), np.zeros((repeats, 3, 7))
     quantiles = None
-    for _ in range(repeats):
-        records: Floats = np.sort(draw(size, generator))
-        bits = dc.SeededBits(int(generator.integers(2**32)))
-        counts = np.histogram(records, edges)[0]
-        tests = ExactTests(table.sample(counts, bits), size, noise.cut, noise.single)
-        listed, below = records.tolist(), np.cumsum(counts)[:-1] / size
-        secret, true = sums.model.rehearse({"x": listed}), float(records.mean())
-        for _ in range(50 if size == 1000 else 5):
+    chosen = [round(cells * part / 8) for part in range(1, 8)]
+    for number in range(repeats):
+        records: Floats = np.sort(truth.draw(size, generator))
+        bits, listed = dc.SeededBits(int(generator.integers(2**32))), records.tolist()
+        secret, true, known = sums.model.rehearse({"x": listed}), float(records.mean()), clamped(listed)
+        for draw in range(MEANS):
             released = sums.sample(secret, bits)
             reading = NumberSumsSolution(sums.model, size, *sums.model.pairs(released), rates)  # type: ignore[arg-type]
             quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
             point, left, right = (float(sums.model.value_at(each)) for each in reading.record_mean(0, quantiles)[:3])
-            tally.add("mean", (point - true) * per_cent, (mean(listed) - true) * per_cent, left <= true <= right)
+            means[number, :, draw] = point - true, laplace(known) - true, left <= true <= right
         placed = np.clip(np.searchsorted(edges, records, side="right") - 1, 0, cells - 1)
-        theirs_below = np.cumsum(counted(placed.tolist()))[:-1] / size
-        for edge in range(cells // 8, cells, cells // 8):
-            own = tests.share_below(edge, 0.9, False)
-            truth, off = below[edge - 1], theirs_below[edge - 1] - below[edge - 1]
-            held = own.low - 1e-12 <= truth <= own.high + 1e-12
-            tally.add("shares below 7 edges (the CDF)", 100 * (own.point - truth), 100 * off, bool(held))
-    print(f"{name}, n = {size:,}, epsilon = 1, {cells} cells, {repeats} data sets:")
-    tally.show()
-    print(f"  a mean with Laplace noise of scale range / (n epsilon) has the error {100 * 2**0.5 / size:.4f}")
+        counts = np.bincount(placed, minlength=cells)
+        tests = ExactTests(table.sample(counts, bits), size, noise.cut, noise.single)  # type: ignore[attr-defined]
+        below, theirs = np.cumsum(counts) / size, np.cumsum(counted(placed.tolist())) / size
+        for place, edge in enumerate(chosen):
+            own, it = tests.share_below(edge, 0.9, False), below[edge - 1]
+            is_held = own.low - 1e-12 <= it <= own.high + 1e-12
+            shares[number, :, place] = own.point - it, theirs[edge - 1] - it, is_held
+    for what, unit, errors in (("mean", per_cent, means), (f"shares below 7 of {cells} edges", 100.0, shares)):
+        ratio, error = ratio_of(errors[:, 0], errors[:, 1])
+        print(
+            f"| {name} | {size:,} | {epsilon:g} | {what} | {unit * rmse(errors[:, 0]):.3g} | "
+            f"{unit * rmse(errors[:, 1]):.3g} | {ratio:.2f} ± {error:.2f} | {errors[:, 2].mean():.2f} | "
+            f"{verdict(ratio, error)} |",
+            flush=True,
+        )
 
 
 def main(repeats: int) -> None:
@@ -184,17 +238,20 @@ def main(repeats: int) -> None:
     import opendp.prelude as opendp
 
     opendp.enable_features("contrib")
-    print(f"Quantiles, rmse and median width of our 90 % intervals in % of the range; {repeats} data sets each:")
+    print(f"Quantiles, {repeats} data sets and {DRAWS * repeats} releases each; widths are medians:")
     print("| column | n | epsilon | quantile | by | discreet | OpenDP | ratio | width | held | discreet is |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---:|---:|---|---|---:|---:|---:|---:|---:|---|")
     for name in TRUTHS:
-        for size in (1000, 10_000, 100_000):
-            for epsilon in (1.0, 0.1):
-                quantiles_of(opendp, name, size, epsilon, repeats)
-    print(__doc__.split("**Neighbours.**")[1].split("**Its ways.**")[0].strip().replace("\n", " "))
-    for name in TRUTHS:
-        one_setting(opendp, name, 1000, repeats)
-        one_setting(opendp, name, 100_000, max(10, repeats // 5))
+        for size in SIZES:
+            quantiles_of(opendp, name, size, repeats)
+    few = max(10, repeats // 2)
+    print(f"\nMeans and shares, {few} data sets each, {MEANS * few} releases of means:")
+    print("| column | n | epsilon | quantity | discreet | OpenDP | ratio | held | discreet is |")
+    print("|---|---:|---:|---|---:|---:|---:|---:|---|")
+    for name in ("income", "age"):
+        for size in SIZES:
+            for epsilon in EPSILONS:
+                sums_of(opendp, name, size, epsilon, few)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def adassp(x: Floats, y: Floats, epsilon: float, delta: float, generator: np.ran
     return np.asarray(found, dtype=float)
 
 
-def objective_perturbation(x: Floats, y: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
+def objective_perturbation(
+    x: Floats, y: Floats, epsilon: float, generator: np.random.Generator, bound: float = BOUND
+) -> Floats:
     """Return w by objective perturbation (Kifer, Smith and Thakurta 2012), pure, with half of e for either part.
 
     The least of sum (y - x'w)^2 / 2 + ridge |w|^2 / 2 + b'w over |w| <= B. One record has a gradient of at most 1 + B,
@@ -40,19 +42,19 @@ def objective_perturbation(x: Floats, y: Floats, epsilon: float, generator: np.r
     e, d = epsilon / 2, x.shape[1]
     ridge = 1 / (exp(e / 2) - 1)
     direction = generator.standard_normal(d)
-    length = generator.gamma(d) * 2 * (1 + BOUND) / e
+    length = generator.gamma(d) * 2 * (1 + bound) / e
     linear = x.T @ y - length * direction / np.linalg.norm(direction)
     values, vectors = np.linalg.eigh(x.T @ x + ridge * np.eye(d))
     turned = vectors.T @ linear
-    return np.asarray(vectors @ (turned / (values + _multiplier(values, turned))))
+    return np.asarray(vectors @ (turned / (values + _multiplier(values, turned, bound))))
 
 
-def _multiplier(values: Floats, turned: Floats) -> float:
-    """Return the least number m >= 0 for which |turned / (values + m)| <= B."""
+def _multiplier(values: Floats, turned: Floats, bound: float) -> float:
+    """Return the least number m >= 0 for which |turned / (values + m)| <= B, the bound."""
     low, high = 0.0, 0.0
-    while np.linalg.norm(turned / (values + high)) > BOUND:
+    while np.linalg.norm(turned / (values + high)) > bound:
         low, high = high, 2 * high + 1
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.linalg.norm(turned / (values + middle)) > BOUND else (low, middle)
+        low, high = (middle, high) if np.linalg.norm(turned / (values + middle)) > bound else (low, middle)
     return high

@@ -98,6 +98,46 @@ def laplace_by_integration(u: Floats, epsilon: float) -> Floats:
     return lengths @ (weights * np.exp(-epsilon * points)) / (4 * factorial(2) / epsilon**3)
 
 
+def hexagon(across: Floats, along: Floats) -> Floats:
+    """Return what f of E = {(a, c): |c| <= a <= 1}, the hull of 0 and all (1, y), is a power of: f = e^2/12 e^(-e |u|).
+
+    With p = a + c and q = a - c, E is a triangle with p, q >= 0, and so is what two have in common: of the height
+    R + min(0, u_1) - (max(0, p) + max(0, q)) / 2, so that the integral over R has this closed form.
+    """
+    p, q = across + along, across - along
+    return np.where(p * q >= 0, np.abs(p + q), np.maximum(np.abs(p), np.abs(q))) / 2
+
+
+class CountAndSum:
+    """P(u) of two rounded numbers: how many records have a value, times 2 M^2, and the sum of these, times M^2.
+
+    A target alone, with an intercept and sigma known; f is averaged over the cell of every whole number.
+    """
+
+    def __init__(self, mechanism: Any) -> None:
+        square, epsilon = mechanism.model.grid**2, float(mechanism.epsilon)
+        units = np.array([2 * square, square])
+        self.ends = np.ceil(np.array([22, 44]) / epsilon * units).astype(int) + 5
+        within = (np.arange(8) + 0.5) / 8 - 0.5
+        axes = [(np.arange(-end, end + 1)[:, None] + within).ravel() / unit
+                for end, unit in zip(self.ends, units, strict=True)]  # fmt: skip
+        heights = np.exp(-epsilon * hexagon(axes[0][:, None], axes[1][None, :])) * epsilon**2 / 12 / units.prod()
+        first, second = 2 * self.ends + 1
+        self.table = heights.reshape(first, 8, second, 8).mean(axis=(1, 3))
+        self.table /= self.table.sum()  # 1.000, but for the edges of f inside cells
+
+    def outputs_for(self, measured: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return all outputs whose noise is tabulated, whichever of the measured rows they come from."""
+        low, high = measured.max(axis=0) - self.ends, measured.min(axis=0) + self.ends
+        axes = np.meshgrid(*(np.arange(one, two + 1) for one, two in zip(low, high, strict=True)), indexing="ij")
+        return np.stack(axes, axis=-1).reshape(-1, 2)
+
+    def log_likelihood(self, noise: NDArray[np.int64]) -> Floats:
+        """Return log P of rows of noise, which must be tabulated."""
+        places = noise + self.ends
+        return np.asarray(np.log(self.table[places[..., 0], places[..., 1]]))
+
+
 def common_disc(first: Floats, second: Floats, apart: Floats) -> Floats:
     """Return the area that two discs have in common, of these radii, first >= second, whose centres lie `apart`."""
     one, two, d = np.broadcast_arrays(first, np.maximum(second, 0.0), apart)
@@ -196,4 +236,6 @@ def twin_of(mechanism: Any) -> Any:
     """Return what knows the noise of a mechanism whose outputs are not listed by itself."""
     if hasattr(mechanism, "rhos"):
         return ThreeGaussians(mechanism)
-    return ThreeNumbers(mechanism) if hasattr(mechanism, "rounds") else TwoNumbers(mechanism)
+    if hasattr(mechanism, "rounds"):
+        return ThreeNumbers(mechanism)
+    return CountAndSum(mechanism) if mechanism.model.leaves_gaps_out else TwoNumbers(mechanism)

@@ -54,6 +54,7 @@ LINE = dc.LinearRegression(
     "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1, missing="middle"
 )
 COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outputs but is for no real records
+GAPS = dc.LinearRegression("y", (), {"y": (0, 1)}, noise="0.5", grid=8).changed(grid=1)  # records may be left out
 BULK = dc.WeightedRegression("y", (), {"y": (0, 1)}, grid=8).changed(grid=3)  # two coordinates, so three numbers
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)
@@ -150,8 +151,8 @@ TABLE: dict[str, list[Setting]] = {
     "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BallMoments": [of(BULK, 2, 8, 95, rounds=0), of(BULK.changed(grid=2), 2, 6, 96, rounds=0)],
     "GaussianBallMoments": [of(BULK, 2, 200, 98, delta="0.01", rounds=0), of(BULK, 2, 90, 99, delta="0.1", rounds=0)],
-    "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
-    "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
+    "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69), of(GAPS, 2, 1, 108)],
+    "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73), of(GAPS, 2, 2, 107)],
     "LaplaceTable": [
         of_secret_number(COIN, 1, 92),
         of_secret_number(THREE, 2, 93),
@@ -170,8 +171,12 @@ TABLE: dict[str, list[Setting]] = {
         of_secret_number(THREE, 3, 96, delta="0.1"),
         of_secret_number(COIN, 3, 97, delta="0.1", total="1/3"),
     ],
-    "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
-    "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
+    "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70), of(GAPS, 2, 1, 109)],
+    "GaussianMoments": [
+        of(COARSE, 2, 1, 66, delta="0.01"),
+        of(LINE, 2, 2000, 71, delta="0.01"),
+        of(GAPS, 2, 1, 110, delta="0.01"),
+    ],
     "GeometricSums": [of(SUMS, 3, 2, 72, squares="1/2"), of(GAPPED, 2, 16, 73, squares="1/2")],
     "TreeTable": [
         of(FOUR_CELLS, 2, 3, 74, blocks=2),

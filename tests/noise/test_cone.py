@@ -41,6 +41,24 @@ def test_the_body_holds_the_products_of_every_record(coordinates: int) -> None:
         assert MomentBody((True, *[False] * (coordinates - 1))).holds(matrix, 81)
 
 
+@pytest.mark.parametrize("coordinates", [2, 3, 5])
+def test_the_hull_with_0_holds_every_record_none_and_means_of_both(coordinates: int) -> None:
+    generator = np.random.default_rng(coordinates)
+    body = MomentBody((True, *[False] * (coordinates - 1)), holds_zero=True)
+    zero = np.zeros((coordinates, coordinates), dtype=int)
+    assert body.holds(zero.tolist(), 81)
+    for _ in range(20):
+        v = np.append(9, generator.integers(-9, 10, coordinates - 1))
+        for part in (1, 2, 3):
+            assert body.holds((part * np.outer(v, v)).tolist(), 3 * 81)
+        above = 2 * np.outer(v, v)
+        assert not body.holds(above.tolist(), 81)
+        above[0, 0] = 81  # half as many records as the other sums say
+        assert not body.holds(above.tolist(), 3 * 81) or not v[1:].any()
+    assert not body.holds((zero - np.eye(coordinates, dtype=int)).tolist(), 81)
+    assert not body.holds((zero + np.diag([0] * (coordinates - 1) + [1])).tolist(), 81)
+
+
 def test_the_body_refuses_what_no_record_has() -> None:
     body = MomentBody((True, False, False))
     assert not body.holds([[9, 3, 0], [3, 0, 0], [0, 0, 0]], 9)  # x = 1/3, x^2 rounded to 0: not positive
@@ -175,6 +193,38 @@ def test_exact_draws_follow_the_generator_that_readers_use(coordinates: int, dra
             for each in (exact, floats)]  # fmt: skip
     least = min(ks_2samp(one, two).pvalue for one, two in zip(both[0].T, both[1].T, strict=True))
     assert least > 1e-4 / both[0].shape[1]
+
+
+@pytest.mark.parametrize(("coordinates", "pins"), [(3, (6.29, 5.16, 3.87, 2.4)), (5, (13.4, 11.9, 8.3, 2.6))])
+def test_noise_of_records_that_may_be_left_out_is_hardly_wider(
+    coordinates: int, pins: tuple[float, float, float, float]
+) -> None:
+    """Of a first moment, a product, a square and the count; the first three without gaps, by the same draws."""
+    fixed = (True, *[False] * (coordinates - 1))
+    places = [(1, 0), (2, 1), (1, 1), (0, 0)]
+    terms = tuple(((i, j, Fraction(GRID**2)),) for i, j in places)
+    open_, closed = (Cone(Fraction(1), MomentBody(fixed, zero), terms) for zero in (True, False))
+    spreads = np.sqrt(open_.variance) / GRID**2
+    assert np.sqrt(closed.variance[:3]) / GRID**2 == pytest.approx(pins[:3], rel=0.03)
+    assert np.sqrt(closed.variance[3]) < 1  # the number of records is known
+    assert spreads[3] == pytest.approx(pins[3], rel=0.05)
+    assert (spreads[:3] < np.array([1.04, 1.04, 1.12]) * np.sqrt(closed.variance[:3]) / GRID**2).all()
+
+
+def test_exact_draws_of_the_hull_with_0_follow_the_generator_and_are_uniform() -> None:
+    body, bits = MomentBody((True, False, True), holds_zero=True), dc.SeededBits(35)
+    drawn = []
+    for _ in range(1500):
+        matrix = body.draw(bits)
+        rows = decided(matrix.enclosed, [matrix.uniforms])
+        drawn.append([[float(entry.mid()) for entry in row] + [0.0] * (2 - i) for i, row in enumerate(rows)])
+    exact = np.array(drawn)
+    assert np.array_equal(exact[:, 0, 0], exact[:, 2, 2])
+    uniform = exact[:, 0, 0] ** body.dimension  # the part with A_00 <= s is s times the whole
+    assert chisquare(np.histogram(uniform, 20, (0, 1))[0]).pvalue > 1e-4
+    floats = body.from_normals(body.draw_normals(8000, np.random.default_rng(35)))
+    for i, j in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1)):
+        assert ks_2samp(exact[:, i, j], floats[:, i, j]).pvalue > 1e-4 / 5
 
 
 def test_drawn_matrices_keep_the_cuts_and_normals_that_break_them_are_impossible() -> None:

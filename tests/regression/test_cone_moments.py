@@ -1,5 +1,6 @@
 """ConeMoments: what it adds noise to, that noise never looks at records, and its documents."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +25,9 @@ MODELS += [
         terms=[("x", "x"), ("x", "ward"), ("ward", "sex")], missing="middle")
     for intercept in (True, False)
 ]  # fmt: skip
+MODELS += [each.changed(bounds=tuple(replace(b, leaves_missing_out=True) for b in each.bounds)) for each in MODELS]
 NAMED = ["known", "known, no intercept", "unknown", "unknown, no intercept", "terms", "terms, no intercept"]
+NAMED += [f"{each}, gaps left out" for each in NAMED]
 every = pytest.mark.parametrize("model", MODELS, ids=NAMED)
 
 
@@ -51,6 +54,21 @@ def test_the_released_numbers_are_the_stated_sums_of_products_up_to_known_consta
         ]
         constants.add(tuple(known))
     assert len(constants) == 1
+
+
+@pytest.mark.parametrize("model", MODELS[6:], ids=NAMED[6:])
+def test_a_record_with_a_gap_contributes_0_and_the_others_are_counted(model: dc.LinearRegression) -> None:
+    generator, names = np.random.default_rng(8), ("x", "y")
+    records = [record_of(generator) for _ in range(12)]
+    gaps: list[dict[str, list[object]]] = [{**record_of(generator), name: [None]} for name in names for _ in range(3)]
+    assert not any(model.rehearse(record).any() for record in gaps)
+    together = {name: [v for record in (*records, *gaps) for v in record[name]] for name in records[0]}
+    found = model.rehearse(together)
+    assert np.array_equal(found, sum(model.rehearse(record) for record in records))
+    assert model.cells[0] == "records with all values"
+    assert float(model.layout.unpack(found, 18).count) == 12
+    assert ConeMoments(model, 100, 1).proof_assumption().holds(np.zeros_like(found))
+    assert not all(row.any() for row in ConeMoments(model, 100, 1).proof_assumption().probes)
 
 
 @every

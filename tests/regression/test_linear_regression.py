@@ -170,9 +170,48 @@ def test_a_prior_of_the_noise_beyond_any_records_is_refused(given: tuple[Any, An
 
 
 @pytest.mark.parametrize("missing", [None, {}, {"a": 1}, {"a": 1, "y": None}])
-def test_a_regression_says_what_gaps_of_every_number_count_as_or_is_refused(missing: Any) -> None:
-    with pytest.raises(dc.DeclarationError, match=r"'y'.* do not. Nothing was published and nothing was charged"):
-        LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)}, missing=missing)
+def test_records_with_gaps_are_left_out_unless_something_stands_for_them(missing: Any) -> None:
+    model = LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)}, missing=missing)
+    out = "y" if missing and "a" in missing else "y, a"
+    assert model.missing_in_words.startswith(f"Records without a value of {out} are left out.")
+    assert model.layout.with_count
+
+
+@pytest.mark.parametrize("kind", ["ConeMoments", "BoxMoments", "GaussianMoments", "LaplaceMoments"])
+def test_complete_cases_are_read_and_said(kind: str) -> None:
+    """Targets are missing where features are large: nothing stands for them, and the slope is not pulled down."""
+    generator = np.random.default_rng(12)
+    a = generator.uniform(0, 10, 20_000)
+    y = 20 + 6 * a + generator.normal(0, 5, 20_000)
+    gone = generator.random(20_000) < 0.02 * a**1.5
+    made_up = {"a": a.tolist(), "y": [None if g else v for v, g in zip(y.tolist(), gone.tolist(), strict=True)]}
+    model = LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)})
+    more = {"delta": "1e-6"} if kind == "GaussianMoments" else {}
+    mechanism = dc.Mechanism.registered()[kind](model, 20_000, 2, **more)
+    posterior = dc.infer(dc.simulate(mechanism, model.rehearse(made_up), dc.SeededBits(5)))
+    low, high = posterior.interval("a", 0.99)
+    assert low < 6 < high < low + 0.5
+    counted = posterior.solution.counted.interval(0.999)
+    assert counted[0] <= 20_000 - gone.sum() <= counted[1] + 1
+    for text in (str(posterior), posterior.intervals().axis, posterior.text.estimation):
+        assert "Records without a value of y, a are left out." in text
+    assert any("of 20,000 records have a value in every column" in each for each in posterior.remarks())
+    assert 0 < posterior.facts()["records_with_all_values"]["mean"] <= 20_000
+
+
+def test_a_draw_counts_every_record() -> None:
+    model = LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)}, noise="0.2", norm_bound=1)
+    with pytest.raises(dc.DeclarationError, match="BallDraw counts every record"):
+        dc.draws.BallDraw(model, 100, 1)
+
+
+def test_own_records_with_gaps_are_left_out_as_well() -> None:
+    model = LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)})
+    release = dc.simulate(dc.regression.ConeMoments(model, 400, 4), model.rehearse(
+        {"a": [1.0, 9.0] * 200, "y": [10.0, 50.0] * 200}), dc.SeededBits(2))  # fmt: skip
+    plain = dc.infer(release, own={"a": [2.0, 7.0, 5.0], "y": [15.0, 40.0, 30.0]})
+    gaps = dc.infer(release, own={"a": [2.0, 7.0, None, 5.0, 3.0], "y": [15.0, 40.0, 30.0, 30.0, None]})
+    assert plain.mean == gaps.mean
 
 
 def test_the_middle_can_be_declared_and_readings_say_what_gaps_count_as() -> None:

@@ -166,9 +166,8 @@ def test_terms_are_products_of_features_by_place() -> None:
 @pytest.mark.parametrize(
     ("missing", "words"),
     [
-        (None, "missing must declare what missing values count as"),
-        ("mean", "missing must declare what missing values count as"),
-        (40, "missing must declare what missing values count as"),
+        ("mean", "missing may declare what missing values count as"),
+        (40, "missing may declare what missing values count as"),
         ([40, 2], "missing must list 3 numbers, for 2 features and the target; got 2"),
         ([19, 2, 5], "must lie within its bounds; got 19"),
     ],
@@ -182,6 +181,16 @@ def test_what_missing_values_count_as_is_declared_before_anything_is_charged(
     with pytest.raises(dc.DeclarationError, match=words):
         ridge(missing=missing, ledger=ledger).fit(*records(200, 1))
     assert ledger.head == before
+
+
+def test_records_with_gaps_are_left_out_where_nothing_is_declared() -> None:
+    x, y = records(4_000, 3)
+    gaps = x.copy()
+    gaps[:1_000, 0] = np.nan
+    model = ridge(50, missing=None).fit(gaps, y)
+    np.testing.assert_allclose(model.coef_, ridge(50, missing=None).fit(x[1_000:], y[1_000:]).coef_, atol=0.05)
+    assert "Records without a value of target, feature 0, feature 1 are left out." in str(model.posterior_)
+    assert np.isfinite(model.predict(gaps)).all()
 
 
 def test_missing_values_count_as_declared_and_everything_shown_says_so() -> None:

@@ -68,6 +68,10 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         if not isinstance(model, LinearRegression) or model.norm_bound is None or not isinstance(model.noise, Fraction):
             raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise variance.")
         require_prior(model, "BallDraw")
+        if model.leaves_gaps_out:
+            raise DeclarationError(
+                "BallDraw counts every record: declare with `missing` what stands for a missing value of each column."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=model.most_records))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))

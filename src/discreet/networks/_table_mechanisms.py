@@ -89,6 +89,18 @@ class NetworkCounts(Additive[Network], Sized[Network]):
         """Return standard deviations of the noise of counts, by name, for whoever plans a release."""
         return {"count_sd": self.count_sd()}
 
+    def seen_noise(self) -> float:
+        """Return the sum over tables of the variance of a cell's noise, each as a multiple of that by sampling.
+
+        Evenly spread records vary by n / cells in a cell. So it is how much wider than by sampling alone readers will
+        see the tables, each counted once, where noise is small.
+        """
+        found, first = 0.0, 0
+        for cells in self.noise.blocks:
+            found += float(self.noise.variance[first]) * cells / self.size
+            first += cells
+        return found
+
     def count_sd(self) -> float:
         """Return the standard deviation of the noise on a cell whose row total is known, for the noisiest table.
 

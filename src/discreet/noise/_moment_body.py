@@ -13,6 +13,10 @@ A uniform matrix of E is A = S C S: C the correlation matrix of m + 1 standard n
 correlation matrices, S^2 diagonal with V^(2/(m+1)), V uniform, where it is free; drawn anew until the cuts hold, which
 they do in 29 % of draws or more. (dA = prod_i a_ii^((m-1)/2) da dC, and a Wishart distribution of m + 1 degrees of
 freedom has a constant density in C.)
+
+Where records may be left out, they contribute 0, and the body is the hull of 0 and E, all s A with 0 <= s <= 1 and A in
+E. The first coordinate is fixed, so that E lies at A_00 = 1, and the hull has one dimension more: its part with A_00 at
+most s is s times the whole, so A_00 = V^(1/(D+1)) in a uniform matrix, and the rest is A_00 times one of E.
 """
 
 from collections.abc import Sequence
@@ -45,11 +49,14 @@ _SIGNS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # of A_ij
 class MomentBody:
     """The convex body E of moment matrices, given by which of its coordinates are fixed.
 
-    >>> MomentBody((True, False, False)).dimension
-    5
+    With `holds_zero` it is the hull of 0 and E; the first coordinate must be fixed then.
+
+    >>> MomentBody((True, False, False)).dimension, MomentBody((True, False, False), holds_zero=True).dimension
+    (5, 6)
     """
 
     fixed: tuple[bool, ...]
+    holds_zero: bool = False
 
     @property
     def coordinates(self) -> int:
@@ -63,19 +70,24 @@ class MomentBody:
 
     @property
     def dimension(self) -> int:
-        """Return D, how many entries of the upper triangle vary."""
+        """Return D, how many entries of the upper triangle vary; squares of fixed coordinates are one number."""
         m = self.coordinates
-        return m * (m - 1) // 2 + len(self.free)
+        return m * (m - 1) // 2 + len(self.free) + self.holds_zero
 
     @property
     def normals(self) -> int:
-        """Return how many standard normal numbers a matrix is made of: (m + 1) m, and one for each free square."""
+        """Return how many standard normal numbers make a matrix: (m + 1) m, one for each free square, and for A_00."""
         m = self.coordinates
-        return m * (m + 1) + len(self.free)
+        return m * (m + 1) + len(self.free) + self.holds_zero
 
-    def holds(self, matrix: Sequence[Sequence[int | Fraction]], unit: int = 1) -> bool:
+    def holds(self, matrix: Sequence[Sequence[int | Fraction]], unit: int | Fraction = 1) -> bool:
         """Tell exactly whether a matrix lies in `unit` times E; diagonal entries of fixed coordinates are ignored."""
         m = self.coordinates
+        if self.holds_zero:
+            share = Fraction(matrix[0][0])
+            if not 0 < share <= unit:
+                return share == 0 and not any(any(row) for row in matrix)
+            return MomentBody(self.fixed).holds(matrix, share)
         rows = [[Fraction(unit if i == j and self.fixed[i] else matrix[i][j]) for j in range(m)] for i in range(m)]
         within = all(rows[i][i] <= unit for i in self.free)
         cuts = all(
@@ -97,8 +109,10 @@ class MomentBody:
         """Return matrices before the cuts, from rows of standard normal numbers in floats: for a reader."""
         m = self.coordinates
         gaussian = numbers[..., : m * (m + 1)].reshape(*numbers.shape[:-1], m + 1, m)
-        roots = np.ones((*numbers.shape[:-1], m))
-        roots[..., list(self.free)] = ndtr(numbers[..., m * (m + 1) :]) ** (1 / (m + 1))
+        roots, end = np.ones((*numbers.shape[:-1], m)), m * (m + 1) + len(self.free)
+        roots[..., list(self.free)] = ndtr(numbers[..., m * (m + 1) : end]) ** (1 / (m + 1))
+        if self.holds_zero:
+            roots *= ndtr(numbers[..., end:]) ** (1 / (2 * self.dimension))
         unit = gaussian * (roots / np.sqrt(np.square(gaussian).sum(axis=-2)))[..., None, :]
         return np.asarray(np.swapaxes(unit, -1, -2) @ unit)
 
@@ -118,13 +132,17 @@ class MomentBody:
         return np.asarray(sums_of_entries(matrices, numbers).var(axis=0))
 
     def keeps_cuts(self, matrices: Floats) -> NDArray[np.bool_]:
-        """Tell of each matrix of floats whether all cuts hold: |A_ij + A_jk| <= 1 + A_ik, |A_ij - A_jk| <= 1 - A_ik."""
+        """Tell of each matrix of floats whether all cuts hold: |A_ij + A_jk| <= 1 + A_ik, |A_ij - A_jk| <= 1 - A_ik.
+
+        In the hull of 0 and E there is A_00 in the place of 1.
+        """
         m = self.coordinates
         rows = np.ascontiguousarray(np.moveaxis(matrices.reshape(-1, m, m), 0, -1))
         kept = np.ones(rows.shape[-1], dtype=np.bool_)
+        unit = rows[0, 0] if self.holds_zero else 1.0
         for i, j, k in _triples(m):
             one, two, three = rows[i, j], rows[j, k], rows[i, k]
-            kept &= (np.abs(one + two) <= 1 + three) & (np.abs(one - two) <= 1 - three)
+            kept &= (np.abs(one + two) <= unit + three) & (np.abs(one - two) <= unit - three)
         return kept.reshape(matrices.shape[:-2])
 
 
@@ -136,22 +154,30 @@ class LazyMatrix:
     uniforms: LazyUniforms
 
     def enclosed(self) -> Matrix:
-        """Return A_ij for j <= i in balls: S C S, C the correlation matrix of normal vectors."""
+        """Return A_ij for j <= i in balls."""
+        found, share = self._inside()
+        return [[share * entry for entry in row] for row in found] if self.body.holds_zero else found
+
+    def _inside(self) -> tuple[Matrix, arb]:
+        """Return a matrix of E in balls, S C S with C the correlation matrix of normal vectors, and A_00."""
         m, uniforms = self.body.coordinates, self.uniforms.enclosed()
+        share = arb(1)
+        if self.body.holds_zero:
+            share = (uniforms.pop().log() / self.body.dimension).exp()
         gaussian = arb_mat(m + 1, m, normals(uniforms[: m * (m + 1)]))
         squares, roots = gaussian.transpose() * gaussian, [arb(1)] * m
         for index, uniform in zip(self.body.free, uniforms[m * (m + 1) :], strict=True):
             roots[index] = (uniform.log() / (m + 1)).exp()
         scales = [root / squares[index, index].sqrt() for index, root in enumerate(roots)]
         found = [[squares[i, j] * scales[i] * scales[j] for j in range(i)] for i in range(m)]
-        return [[*row, root * root] for row, root in zip(found, roots, strict=True)]
+        return [[*row, root * root] for row, root in zip(found, roots, strict=True)], share
 
     def keeps_cuts(self) -> bool | None:
         """Return whether all cuts hold, if the enclosures decide it: first in floats, the close ones in balls."""
         m = self.body.coordinates
         if m < 3:
             return True
-        entries = self.enclosed()
+        entries, _ = self._inside()
         if not all(entry.is_finite() and entry.rad() < _NEAR / 100 for row in entries for entry in row):
             return None
         floats = np.zeros((m, m))

@@ -250,6 +250,9 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Su
     against = f"; they would be about {' and '.join(beside)}" if beside else ""
     needs = "" if delta else " of all that need no delta"
     why = f"its intervals for effects will be the narrowest{needs}{against}"
+    if why_unweighted(model, size, epsilon) is None:
+        why += "; where features fill little of their bounds, those of BallMoments are far narrower, but then "
+        why += "a record far from the bulk counts less"
     return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
 
 
@@ -321,7 +324,9 @@ def _pure(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, s
     cells = [prod(network.shape(family)) for family in network.maximal_families]
     are_alike = len(cells) > 1 and max(cells) <= 2 * min(cells)
     if are_alike and cube_refusal(network) is not None and joint_refusal(network) is None:
-        return JointHistograms(network, size, epsilon), "tables of similar size can share one radius of noise"
+        joint, own = JointHistograms(network, size, epsilon), FamilyHistograms(network, size, epsilon)
+        if joint.seen_noise() < own.seen_noise():
+            return joint, "tables of similar size can share one radius of noise"
     return _without_shared_radius(network, size, epsilon)
 
 

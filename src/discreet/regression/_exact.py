@@ -22,11 +22,11 @@ from discreet.regression._moments import Moments
 _NODES, _REACH = 161, 10.0  # of the grid of log sigma^2, and how many standard deviations it reaches
 
 
-def exact_coefficients(model: Regression, moments: Moments, size: int) -> list[NormalMixture]:
+def exact_coefficients(model: Regression, moments: Moments) -> list[NormalMixture]:
     """Return the distribution of every coefficient, in the units of the table."""
     values, vectors = np.linalg.eigh(moments.squares)
     turned, values = vectors.T @ moments.products, np.maximum(values, 0.0)
-    variances, weights = _noise(model, values, turned, float(moments.total), size)
+    variances, weights = _noise(model, values, turned, float(moments.total), float(moments.count))
     firm = values + variances[:, None] * float(model.prior_precision)
     centres = (turned / firm) @ vectors.T
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
@@ -37,11 +37,11 @@ def exact_coefficients(model: Regression, moments: Moments, size: int) -> list[N
     return [NormalMixture(shown[:, each], deviations[:, each], grouped) for each in range(shown.shape[1])]
 
 
-def _noise(model: Regression, values: Floats, turned: Floats, total: float, size: int) -> tuple[Floats, Floats]:
+def _noise(model: Regression, values: Floats, turned: Floats, total: float, count: float) -> tuple[Floats, Floats]:
     """Return values of sigma^2 and their probabilities; `turned` is b in the directions of the eigenvalues of A."""
     if (prior := model.noise_prior) is None:
         return np.array([model.typical_variance]), np.ones(1)
-    a, c, f = float(prior.shape), float(prior.scale), max(0.0, (size - model.dimension) / 2)
+    a, c, f = float(prior.shape), float(prior.scale), max(0.0, (count - model.dimension) / 2)
     explained = np.where(values > 0, np.square(turned) / np.where(values > 0, values, 1.0), 0.0)
     rest = max(0.0, total - float(explained.sum())) if f else 0.0
     guess = np.log((c + rest / 2) / (a + f))

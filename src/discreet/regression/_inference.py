@@ -77,6 +77,11 @@ class MomentSolution:
         return NormalMixture(centres[:, index], deviations[:, index], self.grouped)
 
     @cached_property
+    def counted(self) -> WeightedDraws:
+        """Return the distribution of the number of records that are not left out; of all weights, if they have any."""
+        return WeightedDraws(self.of.moments(self.released, self.size).count, self.grouped)
+
+    @cached_property
     def noise(self) -> WeightedDraws:
         """Return the distribution of sigma, in the units of the target."""
         return WeightedDraws(np.sqrt(self.variance) * self.model.ranges[self.model.target].half, self.grouped)

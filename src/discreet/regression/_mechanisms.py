@@ -61,11 +61,13 @@ class MomentQuantities(RegressionQuantities):
     def units(self) -> tuple[Fraction, ...]:
         """Return what a squared change of each number is divided by, so that X'X counts with its Frobenius norm.
 
-        A squared change of y'y counts 3/2 times (`total_weight`), as much as it can without being noticed.
+        A squared change of y'y counts 3/2 times (`total_weight`), as much as it can without being noticed. So does one
+        of the number of records that are not left out once: beside one that is, a record changes the others by 7/2.
         """
         d, layout, found = self.model.dimension, self.model.layout, []
         for (first, second), order, weight in zip(layout.products, layout.orders, layout.weights.tolist(), strict=True):
-            unit = weight**2 * layout.grid**4 * (d**2, d, 1 / self.total_weight)[order]
+            is_count = first == second == CONSTANT
+            unit = weight**2 * layout.grid**4 * (1 if is_count else (d**2, d, 1 / self.total_weight)[order])
             found.append(Fraction(unit) / (2 if order == 0 and first != second else 1))
         return tuple(found)
 
@@ -368,38 +370,47 @@ class RecordCoordinates:
     """The coordinates v of a record, the body of vv', and the released numbers as sums of its entries.
 
     With an intercept v_0 = 1 is the first of them and an indicator I is the coordinate 2 I - 1, so that its square is
-    known; without one the coordinates are the factors themselves. The last is the target. Products of two levels of
-    one column are known and not released, but they stay in the draw: a slice of E would have another sampler.
+    known; without one the coordinates are the factors themselves, after v_0 = 1 where records are counted as some may
+    be left out. The last is the target. Products of two levels of one column are known and not released, but they stay
+    in the draw: a slice of E would have another sampler.
     """
 
     model: LinearRegression
 
     @property
     def is_signed(self) -> bool:
-        """Return whether there is a constant, by which indicators are coded +1 and -1."""
+        """Return whether there is an intercept, by which indicators are coded +1 and -1."""
         return any(coordinate.factor is None for coordinate in self.model.layout.coordinates)
+
+    @property
+    def has_constant(self) -> bool:
+        """Return whether the first coordinate is 1 in every record that is not left out."""
+        return self.is_signed or self.model.layout.with_count
 
     @cached_property
     def body(self) -> MomentBody:
-        """Return the body: the constant, signed indicators and a target whose square is not released are fixed."""
+        """Return the body: the constant, signed indicators and a target whose square is not released are fixed.
+
+        It holds 0 where records are left out.
+        """
         layout = self.model.layout
         fixed = [self.is_signed and isinstance(factor, Indicator) for factor in layout.plan.factors]
         fixed[-1] = not layout.with_total
-        return MomentBody((True, *fixed) if self.is_signed else tuple(fixed))
+        return MomentBody((True, *fixed) if self.has_constant else tuple(fixed), layout.with_count)
 
     def form(self, factor: int) -> Form:
         """Return a factor as a sum of coordinates: I = (1 + v) / 2 for a signed indicator."""
-        if not self.is_signed:
-            return ((factor, Fraction(1)),)
         if factor == CONSTANT:
             return ((0, Fraction(1)),)
+        if not self.is_signed:
+            return ((factor + self.has_constant, Fraction(1)),)
         half = isinstance(self.model.layout.plan.factors[factor], Indicator)
         return ((0, Fraction(1, 2)), (factor + 1, Fraction(1, 2))) if half else ((factor + 1, Fraction(1)),)
 
     @cached_property
     def indices(self) -> list[int]:
         """Return the factor of every coordinate: the constant, if there is one, then all in their order."""
-        return [*([CONSTANT] if self.is_signed else []), *range(len(self.model.layout.plan.factors))]
+        return [*([CONSTANT] if self.has_constant else []), *range(len(self.model.layout.plan.factors))]
 
     def terms(self) -> tuple[Terms, ...]:
         """Return every released number as a sum of entries of vv' that vary, times its weight and M^2.
@@ -410,22 +421,29 @@ class RecordCoordinates:
         layout = self.model.layout
         alike: dict[tuple[int, int], list[tuple[int, int]]] = {number: [] for number in layout.products}
         for pair in combinations_with_replacement(self.indices, 2):
-            if (number := layout.product(*pair)) in alike:
+            if (number := layout.product(*pair)) in alike and self._is_known(*pair):
                 alike[number].append(pair)
         weights = zip(alike.values(), layout.weights.tolist(), strict=True)
         return tuple(self._terms(pairs, Fraction(weight * layout.grid**2, len(pairs))) for pairs, weight in weights)
+
+    def _is_known(self, first: int, second: int) -> bool:
+        """Return whether the sum of a product of factors is: without an intercept, no factor's own sum need be."""
+        return self.is_signed or (first == CONSTANT) == (second == CONSTANT)
 
     def _terms(self, pairs: list[tuple[int, int]], unit: Fraction) -> Terms:
         found: dict[tuple[int, int], Fraction] = {}
         for first, second in pairs:
             for (i, one), (j, two) in product(self.form(first), self.form(second)):
-                if i != j or not self.body.fixed[i]:
+                if i != j or not self.body.fixed[i] or self.body.holds_zero:
                     index = max(i, j), min(i, j)
                     found[index] = found.get(index, Fraction(0)) + one * two * unit
         return tuple((i, j, factor) for (i, j), factor in sorted(found.items()))
 
     def matrix(self, contribution: Counts) -> list[list[Fraction]]:
-        """Return M^2 vv' of one record, exactly, from what it contributes; squares that are not released are 0."""
+        """Return M^2 vv' of one record, exactly, from what it contributes; squares that are not released are 0.
+
+        Without an intercept it is the mean of that of (1, v) and of (1, -v), as if both signs had been there.
+        """
         layout = self.model.layout
         rows = zip(layout.products, np.asarray(contribution).tolist(), layout.weights.tolist(), strict=True)
         values = {number: Fraction(value, weight) for number, value, weight in rows}
@@ -440,11 +458,12 @@ class RecordCoordinates:
         return ((factor, Fraction(1)),)
 
     def _entry(self, values: dict[tuple[int, int], Fraction], one: Form, two: Form) -> Fraction:
-        return sum((a * b * self._value(values, i, j) for i, a in one for j, b in two), Fraction(0))
+        pairs = [(a * b, i, j) for i, a in one for j, b in two if self._is_known(i, j)]
+        return sum((factor * self._value(values, i, j) for factor, i, j in pairs), Fraction(0))
 
     def _value(self, values: dict[tuple[int, int], Fraction], first: int, second: int) -> Fraction:
         """Return the sum of a product of factors: released, or known."""
-        if first == second == CONSTANT:
-            return Fraction(self.model.grid**2)
         number = self.model.layout.product(first, second)
+        if number is None and first == second == CONSTANT:
+            return Fraction(self.model.grid**2)
         return Fraction(0) if number is None else values.get(number, Fraction(0))

@@ -21,6 +21,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -83,6 +84,9 @@ class Regression(Model["RegressionPosterior"]):
     grid: int
     terms: tuple[Names, ...]
 
+    guessed_spreads: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """What the holder expects, by column: the standard deviation of a feature, or of the target around the line."""
+
     def _declare(
         self,
         target: str,
@@ -94,13 +98,10 @@ class Regression(Model["RegressionPosterior"]):
         missing: Mapping[str, Exact] | str | None,
         grid: int,
         terms: Sequence[Sequence[str]],
-        *,
-        leaves_gaps_out: bool,
     ) -> None:
         """Check and keep what a constructor is given.
 
-        Where `leaves_gaps_out`, columns of which `missing` says nothing leave records without a value out; else every
-        column of numbers must be named there.
+        Columns of which `missing` says nothing leave records without a value out.
         """
         if isinstance(features, str) or not isinstance(features, Sequence):
             raise DeclarationError("features must be a sequence of columns, such as ['age', 'weight'].")
@@ -110,7 +111,7 @@ class Regression(Model["RegressionPosterior"]):
         values = {
             "target": target,
             "features": columns,
-            "bounds": _bounds(numbers, bounds, missing, leaves_gaps_out),
+            "bounds": _bounds(numbers, bounds, missing),
             "prior_precision": positive(1 if prior_precision is None else prior_precision, "prior_precision"),
             "noise": known,
             "intercept": bool(intercept),
@@ -147,6 +148,43 @@ class Regression(Model["RegressionPosterior"]):
         """Return the precision of the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior_precision": None}
 
+    def guessing(self, spreads: Mapping[str, float] | None) -> Self:
+        """Return the regression with guesses of standard deviations, in the units of the table, which plans use alone.
+
+        Of a feature it is that of its values, of the target that around the line. No release says or needs them.
+        """
+        found = dict(spreads or {})
+        if strange := [name for name in found if name not in self.ranges]:
+            raise DeclarationError(f"guessed_spreads names {strange[0]!r}, which is no number of this regression.")
+        for name, spread in found.items():
+            if not 0 < spread <= 2 * self.ranges[name].half:
+                raise DeclarationError(
+                    f"The guessed spread of {name!r} must be a standard deviation: above 0, at most the width of its "
+                    f"bounds; got {spread!r}."
+                )
+        made = copy(self)
+        object.__setattr__(made, "guessed_spreads", MappingProxyType(found))
+        return made
+
+    def studies_in_words(self) -> str:
+        """Say from what a plan simulates studies."""
+        numbers = [each.name for each in self.bounds if each.name != self.target]
+        guessed = [name for name in numbers if name in self.guessed_spreads]
+        others = [name for name in numbers if name not in guessed]
+        source = f"drawn from the {'' if self.is_prior_declared else 'default '}prior, around a line"
+        if self.target in self.guessed_spreads:
+            source += f" with the guessed standard deviation of {self.guessed_spreads[self.target]:g}"
+        elif self.is_noise_open:
+            source += f" with a standard deviation of {np.sqrt(self.typical_variance):.2g} of half the target's range"
+        parts = [f"{' and '.join(guessed)} spread as guessed around the middle of the bounds"] if guessed else []
+        if others:
+            parts.append(
+                f"{' and '.join(others)} filling the bounds evenly, as no spread is guessed (guessed_spreads): slopes "
+                "of features that fill little of them will have wider intervals"
+            )
+        parts += ["no value missing"] if self.leaves_gaps_out else []
+        return ", ".join([source, *parts])
+
     @cached_property
     def ranges(self) -> dict[str, Bounds]:
         """Return the public range of every column of numbers, by name."""
@@ -157,7 +195,12 @@ class Regression(Model["RegressionPosterior"]):
         """Return which moments are released, and how they are read."""
         coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
-        return MomentLayout(coordinates, target, self.noise_prior is not None, self.grid)
+        return MomentLayout(coordinates, target, self.noise_prior is not None, self.leaves_gaps_out, self.grid)
+
+    @property
+    def coordinates(self) -> int:
+        """Return m, how many numbers a record has: those of all factors, the target's and the constant."""
+        return len(self.layout.plan.factors) + 1
 
     @property
     def noise_prior(self) -> InverseGamma | None:
@@ -180,6 +223,11 @@ class Regression(Model["RegressionPosterior"]):
     def columns(self) -> tuple[Column | Bounds, ...]:
         """Return features with levels, then the bounds of all numbers."""
         return (*(feature for feature in self.features if isinstance(feature, Column)), *self.bounds)
+
+    @property
+    def leaves_gaps_out(self) -> bool:
+        """Return whether records without a value of some column are left out."""
+        return any(each.leaves_missing_out for each in self.bounds)
 
     @property
     def missing_in_words(self) -> str:
@@ -257,12 +305,13 @@ class Regression(Model["RegressionPosterior"]):
     def contributions(self, most: int) -> tuple[Wholes, bool]:
         """Return what a record with numbers at their bounds or middles adds to the statistics, at most this many rows.
 
-        These are never all records, but products are largest at bounds.
+        These are never all records, but products are largest at bounds. A record that is left out is among them.
         """
         columns: dict[str, list[object]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
         named = [{n: [columns[n][index]] for n, index in zip(columns, record, strict=True)} for record in records]
+        named += [{name: [None] for name in columns}] if self.leaves_gaps_out else []
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
@@ -321,17 +370,18 @@ class LinearRegression(Regression, kind="LinearRegression"):
     """Bayesian linear regression of one bounded column on others.
 
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
-    public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
-    replaces a missing value of each of them, or "middle" for the middle of its range; "middle" alone says so for all.
-    It must be declared, because every record counts and a missing value becomes that number. Bounds that are dates,
-    such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
-    `prior_precision`, `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in
-    [-1, 1]. `noise` is the standard deviation sigma if it is known, or an InverseGamma prior for the variance.
-    `norm_bound` B limits ||w||; only `BallDraw` needs it, and only there is the prior truncated at B. A
-    `prior_precision` of None means that none is declared, which is read as 1. Without an `intercept` the line goes
-    through the middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M
-    of steps from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an
-    interaction; all parts of a product must be included too.
+    public range, which never comes from the data; values outside are clipped. Records without a value of some numeric
+    column are left out, and the number of the others is published with the rest, with noise. `missing` may give, by
+    name, the number that stands for a missing value of a column instead, or "middle" for the middle of its range;
+    "middle" alone says so for all. If it names all columns, every record counts. Bounds that are dates, such as
+    ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
+    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
+    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
+    only `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
+    declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
+    origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
+    products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
+    included too.
 
     >>> bounds = {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}
     >>> model = LinearRegression("y", ["a", "b"], bounds, noise="0.2", missing={"a": 2, "b": 0, "y": 50})
@@ -365,9 +415,7 @@ class LinearRegression(Regression, kind="LinearRegression"):
         grid: int = LARGEST_GRID,
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
-        self._declare(
-            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms, leaves_gaps_out=False
-        )
+        self._declare(target, features, bounds, prior_precision, noise, intercept, missing, grid, terms)
         limit = None if norm_bound is None else positive(norm_bound, "norm_bound")
         object.__setattr__(self, "norm_bound", limit)
 
@@ -433,7 +481,7 @@ class LinearRegression(Regression, kind="LinearRegression"):
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.regression._exact import exact_coefficients
 
-        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
+        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size))
         return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def moments(self, values: ArrayLike) -> Wholes:
@@ -466,7 +514,6 @@ def _bounds(
     names: list[str],
     bounds: Mapping[str, Sequence[Exact]],
     missing: Mapping[str, Exact] | str | None,
-    leaves_gaps_out: bool,
 ) -> tuple[Bounds, ...]:
     if not isinstance(bounds, Mapping) or set(bounds) != set(names):
         given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
@@ -475,13 +522,5 @@ def _bounds(
     if not isinstance(gaps, Mapping) or not set(gaps) <= set(names):
         raise DeclarationError(f"missing may only name the columns {sorted(names)}.")
     lacking = [name for name in names if gaps.get(name) is None]
-    if lacking and not leaves_gaps_out:
-        raise DeclarationError(
-            "In a regression every record counts, so each column of numbers must declare what a missing value counts "
-            f"as, and {', '.join(map(repr, lacking))} do not. Nothing was published and nothing was charged. Declare "
-            f"a number between the bounds, such as missing = 2.5 in [columns.{lacking[0]}] of a study or "
-            f"missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = 'middle' for the middle of the bounds. "
-            "Where many values are missing, coefficients then describe a mixture of values and that number."
-        )
     found = [bounds_of(name, bounds[name], gaps.get(name)) for name in names]
     return tuple(replace(each, leaves_missing_out=each.name in lacking) for each in found)

@@ -9,14 +9,15 @@ from them is positive semidefinite to the last digit.
 What is released. Each different product that can vary appears once. Squares and products of indicators lie in [0, M^2]
 and are counted twice, other products lie in [-M^2, M^2], so that replacing one record changes no number by more than
 the `reach` G = 2 M^2. Products that cannot vary (the intercept with itself, two levels of one column) are known and are
-not released.
+not released. Where records without a value are left out, all numbers of such a record are 0, the constant's too, whose
+square is then the number of records that count, and is released.
 """
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,16 @@ def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
     return source.sum_moments(plan)
 
 
+COUNTED = "records with all values"
+"""The name of the released number of records that are not left out."""
+
+
 @dataclass(frozen=True)
 class Moments:
     """Natural values of X'X, X'y, y'y and the number of records, for one or many rows of released numbers.
 
-    y'y is NaN where it is not known. Where records have weights, their `count` is the sum of these.
+    y'y is NaN where it is not known. Where records are left out, `count` is the number of the others; where they have
+    weights, it is the sum of these.
     """
 
     squares: Floats
@@ -68,6 +74,7 @@ class MomentLayout:
     coordinates: tuple[Coordinate, ...]
     target: Measure
     with_total: bool
+    with_count: bool
     grid: int
 
     @property
@@ -110,8 +117,10 @@ class MomentLayout:
         Factors are named by their indices in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
         """
         low, high = sorted((first, second))
+        if high == CONSTANT:
+            return (CONSTANT, CONSTANT) if self.with_count else None
         shape = self._shapes[low].times(self._shapes[high])
-        return None if shape is None or high == CONSTANT else self._forms[shape]
+        return None if shape is None else self._forms[shape]
 
     @cached_property
     def _square_products(self) -> dict[tuple[int, int], tuple[int, int] | None]:
@@ -124,10 +133,10 @@ class MomentLayout:
 
     @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:
-        """Return the released products, each once: those of X'X, then X'y, then y'y if the noise is unknown."""
+        """Return the released products, each once: the count, those of X'X, X'y, y'y; the first and last if needed."""
         last = len(self._factors) - 1
         total = [(last, last)] if self.with_total else []
-        wanted = [*self._square_products.values(), *self._target_products, *total]
+        wanted = [self.product(CONSTANT, CONSTANT), *self._square_products.values(), *self._target_products, *total]
         return tuple(dict.fromkeys(product for product in wanted if product is not None))
 
     @cached_property
@@ -148,7 +157,8 @@ class MomentLayout:
     def names(self) -> tuple[str, ...]:
         """Return a name for every released number."""
         factors = [name_of(factor) for factor in self._factors]
-        return tuple(factors[i] if j == CONSTANT else f"{factors[i]} * {factors[j]}" for i, j in self.products)
+        named = (factors[i] if j == CONSTANT else f"{factors[i]} * {factors[j]}" for i, j in self.products)
+        return (COUNTED, *islice(named, 1, None)) if self.with_count else tuple(named)
 
     @cached_property
     def orders(self) -> tuple[int, ...]:
@@ -185,7 +195,7 @@ class MomentLayout:
         squares, products = self._index
         total = values[..., -1] if self.with_total else np.full(rows, np.nan)
         d = self.dimension
-        count = np.full(rows, float(size))
+        count = values[..., 0] if self.with_count else np.full(rows, float(size))
         return Moments(extended[..., squares] / d, extended[..., products] / np.sqrt(d), total, count)
 
     def with_target(self, released: Floats, products: Floats, total: Floats) -> Floats:

@@ -30,4 +30,5 @@ def informed_regression(model: LinearRegression, own: object) -> Informed:
         raise DeclarationError("For a regression, pass your own records themselves, not counts. Nothing was read.")
     sums, records = sum_moments(own, model.layout.plan)
     moments = model.layout.unpack(sums * model.layout.weights, records)
-    return Informed((InformedRegression.of(model, moments, records),), (0.0,), records)
+    counted = int(moments.count)
+    return Informed((InformedRegression.of(model, moments, counted),), (0.0,), counted)

@@ -83,7 +83,7 @@ def new_targets(
     deviation = np.sqrt(variance)[:, None]
     noise = deviation * np.einsum("nij,nj->ni", vectors, np.sqrt(np.maximum(values, 0.0)) * normals)
     lines = np.einsum("nij,nj->ni", moments.squares, weights)
-    rest = generator.chisquare(max(size - model.dimension, 1), size=len(weights))
+    rest = generator.chisquare(np.maximum(moments.count - model.dimension, 1))
     left = variance * (np.square(normals).sum(axis=1) + rest)
     total = (weights * (lines + 2 * noise)).sum(axis=1) + left
     return np.rint(model.layout.with_target(released, lines + noise, total)).astype(np.int64)
@@ -168,6 +168,7 @@ class RegressionPosterior(Posterior[Regression], shows=MomentSolution):
         noise = {"mean": self.noise.mean, "low": low, "high": high, "monte_carlo_error": self.noise.standard_error}
         found: dict[str, object] = {"target": self.model.target, "noise_sd": noise, "r_hat": self.r_hat}
         found |= {"effective_size": self.effective_size, "tail_effective_size": self.solution.tail_size}
+        found |= self._counted_as_facts(level)
         if not isnan(self.solution.pareto_shape):
             found["pareto_k"] = self.solution.pareto_shape
         return found | {"log_evidence_error": self.log_evidence_error, "monte_carlo_errors": self.errors(level)}
@@ -189,8 +190,31 @@ class RegressionPosterior(Posterior[Regression], shows=MomentSolution):
         widths = {row.quantity: row.high - row.low for row in rows if row.high > row.low}
         most = max(max(errors[name].values()) / width for name, width in widths.items())
         return (
+            *self._counted_in_words(level),
             f"Around the line {self.model.target} has a standard deviation of {noise}.",
             f"Means and ends of intervals have Monte Carlo errors of at most {most:.1%} of the width of an interval.",
+        )
+
+    def _counted_as_facts(self, level: float) -> dict[str, object]:
+        """Return how many records have all values, where the others are left out."""
+        if not self.model.leaves_gaps_out:
+            return {}
+        mean, low, high = self._counted(level)
+        return {"records_with_all_values": {"mean": mean, "low": low, "high": high}}
+
+    def _counted(self, level: float) -> tuple[float, ...]:
+        """Return mean and interval of the number of complete records, which is at most that of all."""
+        counted = self.solution.counted
+        return tuple(min(each, self.size) for each in (counted.mean, *counted.interval(level)))
+
+    def _counted_in_words(self, level: float) -> tuple[str, ...]:
+        """Say how many records have all values, where the others are left out."""
+        if not self.model.leaves_gaps_out:
+            return ()
+        mean, low, high = self._counted(level)
+        return (
+            f"About {mean:,.0f} ({low:,.0f} to {high:,.0f}) of {self.size:,} records have a value in every "
+            "column; the others are left out.",
         )
 
     @property

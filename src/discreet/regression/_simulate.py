@@ -1,4 +1,7 @@
-"""Simulated records of a regression: coefficients from the prior, evenly spread features, and noise around the line.
+"""Simulated records of a regression: coefficients from the prior, features, and noise around the line.
+
+Features with a guessed spread are normal around the middle of their bounds and clipped; the others fill their bounds
+evenly, which flatters: features of real tables seldom do.
 
 The deviation sigma of the noise is the declared one, or drawn from its prior given that it is at most .4 (of half the
 target's range): beyond that, bounds would clip what the model takes for normal. Coefficients are shrunk where the line
@@ -30,7 +33,12 @@ def simulated_line(model: Regression, size: int, generator: np.random.Generator)
 
 
 def _noise(model: Regression, generator: np.random.Generator) -> float:
-    """Draw sigma: sigma^2 = c / g with g ~ Gamma(a), given that sigma is not too large, by its quantiles."""
+    """Draw sigma: sigma^2 = c / g with g ~ Gamma(a), given that sigma is not too large, by its quantiles.
+
+    Where it is guessed, it is that.
+    """
+    if model.target in model.guessed_spreads:
+        return model.guessed_spreads[model.target] / model.ranges[model.target].half
     if (prior := model.noise_prior) is None or model.is_noise_open:
         return float(np.sqrt(model.typical_variance))
     shape, scale = float(prior.shape), float(prior.scale)
@@ -40,9 +48,11 @@ def _noise(model: Regression, generator: np.random.Generator) -> float:
 
 
 def _statistics(model: Regression, size: int, w: Floats, sigma: float, generator: np.random.Generator) -> Wholes:
-    """Return the statistics of records with evenly spread features and coefficients w."""
+    """Return the statistics of records with such features and coefficients w."""
     records: dict[str, list[object]] = {
-        each.name: _evenly(each, size, generator) for each in model.bounds if each.name != model.target
+        each.name: _values(each, model.guessed_spreads.get(each.name), size, generator)
+        for each in model.bounds
+        if each.name != model.target
     }
     for column in columns_of_levels(model):
         codes = generator.integers(len(column.levels), size=size)
@@ -53,5 +63,7 @@ def _statistics(model: Regression, size: int, w: Floats, sigma: float, generator
     return model.rehearse(records | {model.target: values.tolist()})
 
 
-def _evenly(bounds: Bounds, size: int, generator: np.random.Generator) -> list[object]:
+def _values(bounds: Bounds, spread: float | None, size: int, generator: np.random.Generator) -> list[object]:
+    if spread is not None:
+        return list(generator.normal(bounds.middle, spread, size).tolist())
     return list(generator.uniform(float(bounds.low), float(bounds.high), size).tolist())

@@ -22,10 +22,11 @@ def asked_regression(
     noise: Exact | None = None,
     norm_bound: Exact | None = None,
     prior: DeclaredPrior = 1,
+    guessed_spreads: Mapping[str, float] | None = None,
 ) -> Regression:
     """Return the model that a formula names. `noise` is a known standard deviation in the units of the target.
 
-    The prior is the precision of the coefficients.
+    The prior is the precision of the coefficients. What is guessed is for plans alone.
     """
     if not isinstance(prior, int | float | None):
         raise DeclarationError("The prior of a regression must be one number, the precision of its coefficients.")
@@ -51,9 +52,10 @@ def asked_regression(
         known = OPEN_NOISE if deviation is None else deviation
         weighted = WeightedRegression(target, features, bounds, prior, known, missing=missing, terms=terms)
         if _is_weighted(declared, weighted):
-            return weighted
+            return weighted.guessing(guessed_spreads)
     assumed = InverseGamma(1, "0.05") if deviation is None else deviation
-    return LinearRegression(target, features, bounds, prior, norm_bound, assumed, missing=missing, terms=terms)
+    line = LinearRegression(target, features, bounds, prior, norm_bound, assumed, missing=missing, terms=terms)
+    return line.guessing(guessed_spreads)
 
 
 def _is_weighted(declared: Declared, model: WeightedRegression) -> bool:

@@ -57,6 +57,7 @@ from discreet.noise import Cone, Noise, RoundedGaussian, TraceBody
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import SLACK, Guarantee, PrivacyLoss, concentrated_loss, pure_rho, zcdp_limit
 from discreet.regression._mechanisms import check_rate
+from discreet.regression._model import Regression
 from discreet.regression._moments import Moments, RegressionQuantities
 from discreet.regression._weighted_model import WeightedRegression
 from discreet.tables import gaussian_delta
@@ -186,7 +187,7 @@ LEAST_LEARNT = 23
 """How many times m^2 records times epsilon must be for the first round to tell more than noise."""
 
 
-def why_unweighted(model: WeightedRegression, size: int, epsilon: Exact) -> str | None:
+def why_unweighted(model: Regression, size: int, epsilon: Exact) -> str | None:
     """Return why moments in declared units suit a regression better than learnt units; None if they do not.
 
     Records, coordinates and epsilon decide, which are public: never data.

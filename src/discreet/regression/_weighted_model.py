@@ -79,19 +79,12 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
         grid: int = LARGEST_GRID,
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
-        self._declare(
-            target, features, bounds, prior_precision, noise, intercept, missing, grid, terms, leaves_gaps_out=True
-        )
+        self._declare(target, features, bounds, prior_precision, noise, intercept, missing, grid, terms)
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return nothing: studies ask for 'regression', which makes one of these where it suits."""
         return {}
-
-    @property
-    def coordinates(self) -> int:
-        """Return m, how many numbers a record has: those of all factors, the target's and the constant."""
-        return len(self.layout.plan.factors) + 1
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -171,7 +164,7 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
         from discreet.regression._exact import exact_coefficients
 
         rows = np.asarray(statistics).reshape(size, self.coordinates) / self.grid
-        distributions = exact_coefficients(self, self.moments_of_products(rows.T @ rows), size)
+        distributions = exact_coefficients(self, self.moments_of_products(rows.T @ rows))
         return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def moments_of_products(self, products: Floats) -> Moments:
@@ -188,13 +181,6 @@ class WeightedRegression(Regression, kind="WeightedRegression"):
     def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return the work of drawing all records and of reading them several times, and that all are held."""
         return 2e3 * size * (1 + len(self.features)), 2.0 * size * self.coordinates
-
-    def studies_in_words(self) -> str:
-        """Say from what studies are simulated."""
-        return (
-            "whose records fill the bounds of every column evenly and lie around a line with a standard deviation of "
-            f"{np.sqrt(self.typical_variance):.2g} of half the target's range"
-        )
 
 
 assert CONSTANT == -1  # the constant is the last number of a row

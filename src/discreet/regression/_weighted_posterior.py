@@ -61,20 +61,15 @@ class WeightedRegressionPosterior(RegressionPosterior, shows=WeightedMomentSolut
         """Return the distribution of the mean weight of a record: 1 if all count in full."""
         return self.solution.weight
 
-    def facts(self, level: float = 0.9) -> dict[str, object]:
-        """Return the mean weight of a record as well."""
+    def _counted_as_facts(self, level: float) -> dict[str, object]:
         low, high = self.weight.interval(level)
-        return super().facts(level) | {"mean_weight": {"mean": self.weight.mean, "low": low, "high": high}}
+        return {"mean_weight": {"mean": self.weight.mean, "low": low, "high": high}}
 
-    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+    def _counted_in_words(self, level: float) -> tuple[str, ...]:
         """Say what is estimated, and how much records counted."""
         low, high = self.weight.interval(level)
         counted = f"{self.weight.mean:.3g} ({percent_text(level)} {low:.3g} to {min(high, 1.0):.3g})"
-        return (
-            ESTIMAND,
-            f"On average a record counted with a weight of {counted}.",
-            *super().remarks(level),
-        )
+        return ESTIMAND, f"On average a record counted with a weight of {counted}."
 
     @property
     def text(self) -> ReportText:

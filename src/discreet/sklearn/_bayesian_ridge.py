@@ -27,14 +27,13 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     `feature_bounds` declares the ranges of the features: one pair (low, high) for all of them, or a list with a pair
     for each; `target_bounds` is the range of the target. They must not be taken from the data. Values outside are
-    clipped. `missing` declares what missing and non-numeric values count as: "middle", of the range of their column, or
-    a list with a number for each feature and, last, for the target. `fit` refuses to go on without it, whatever the
-    records are: an error that depended on whether a value is missing would tell something about them. `norm_bound` is
-    the plausible size of the coefficients: in public units (docs/regression.md) each has the prior N(0, norm_bound^2),
-    without truncation. The variance of the noise is unknown and has an Inverse-Gamma prior. The release is charged to
-    `ledger`; by default, a ledger of this epsilon is created for this fit alone, so every further fit spends as much
-    again. `terms` are products of features by index: (0, 0) is the square of the first, (0, 1) its interaction with the
-    second.
+    clipped. Records with missing or non-numeric values are left out, unless `missing` declares what they count as:
+    "middle", of the range of their column, or a list with a number for each feature and, last, for the target.
+    `norm_bound` is the plausible size of the coefficients: in public units (docs/regression.md) each has the prior
+    N(0, norm_bound^2), without truncation. The variance of the noise is unknown and has an Inverse-Gamma prior. The
+    release is charged to `ledger`; by default, a ledger of this epsilon is created for this fit alone, so every further
+    fit spends as much again. `terms` are products of features by index: (0, 0) is the square of the first, (0, 1) its
+    interaction with the second.
 
     After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table; terms follow features),
     `release_` (public, may be stored and shared), `posterior_` (what it says, with intervals).
@@ -79,12 +78,12 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_ = np.array(slopes)
         return self
 
-    def _missing(self, names: list[str]) -> str | dict[str, Exact]:
-        if isinstance(self.missing, str) and self.missing == MIDDLE:
-            return MIDDLE
+    def _missing(self, names: list[str]) -> str | dict[str, Exact] | None:
+        if self.missing is None or (isinstance(self.missing, str) and self.missing == MIDDLE):
+            return self.missing
         if isinstance(self.missing, str) or not isinstance(self.missing, Sequence | np.ndarray):
             raise DeclarationError(
-                'missing must declare what missing values count as: "middle", of the range of their column, or a list '
+                'missing may declare what missing values count as: "middle", of the range of their column, or a list '
                 f"with a number for each feature and, last, for the target; got {self.missing!r}. Nothing was "
                 "published and nothing was charged."
             )

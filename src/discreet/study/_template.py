@@ -37,7 +37,7 @@ _COLUMN = """
 # [columns.{name}]
 # levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
 # expression = "a / b"             # if it is not stored, but derived from other columns
-# outside = "other"                # with bounds: missing = 40, what a missing value counts as; regressions need it
+# outside = "other"                # with bounds: missing = 40, what a missing value counts as; else it is left out
 """
 
 _TAIL = """
