@@ -247,10 +247,10 @@ def _may_publish(kind: type[Mechanism], make: Callable[..., Model]) -> bool:
 def _no_kind(declared: DeclaredQuestion) -> DeclarationError:
     return DeclarationError(
         f"{declared.model!r} cannot be asked with neighbours = 'add or remove': everything that publishes it takes the "
-        "number of records as public, in its noise, among its candidates, or as the width of its draws. Tables of shares "
-        "can (model = 'categories'), and means, sums, variances, quantiles and distributions of a number (model = "
-        "'number'), classifiers with yes/no features (model = 'naive-bayes') and synthetic records (model = "
-        "'synthesis', with a delta). Ask one of these, or use a study with neighbours = 'replace'."
+        "number of records as public, in its noise, among its candidates, or as the width of its draws. Tables of "
+        "shares can (model = 'categories'), models that are read from one ('logistic'), means, sums, variances, "
+        "quantiles and distributions of a number ('number'), classifiers with yes/no features ('naive-bayes') and "
+        "synthetic records ('synthesis', with a delta). Ask one of these, or use a study with neighbours = 'replace'."
     )
 
 
