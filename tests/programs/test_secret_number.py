@@ -90,9 +90,9 @@ def test_shares_of_covariates_are_integrated_out(total: Any, chances: tuple[floa
 
 def test_a_rate_has_the_posterior_of_a_plain_sum() -> None:
     release = released(LaplaceTable(VISITS, 1), 4, 9, 7, 3, 1, 0)
-    posterior = dc.infer(release, model=dc.programs.Poisson(rate="Gamma(4, 2)"))
+    posterior: Any = dc.infer(release, model=dc.programs.Poisson(rate="Gamma(4, 2)"))
     rates = np.arange(0.01, 7, 0.02)
-    chances = poisson.pmf(np.arange(6), rates[:, None])
+    chances: Any = poisson.pmf(np.arange(6), rates[:, None])
     chances[:, -1] = poisson.sf(4, rates)
     # counts of Poisson(lambda p) records are independent: a plain sum over lambda, and one for each cell
     lambdas, k = np.arange(0.1, 80, 0.2), np.arange(60)
@@ -107,17 +107,17 @@ def test_a_rate_has_the_posterior_of_a_plain_sum() -> None:
     assert number.mean == pytest.approx(dc.infer(release).number_of_records.mean, abs=1e-9)
     assert posterior.size == round(number.mean)
     assert "The number of records is secret" in posterior.remarks()[0]
-    assert posterior.facts()["number_of_records"]["low"] == number.interval(0.9).low  # type: ignore[index]
+    assert posterior.facts()["number_of_records"]["low"] == number.interval(0.9).low
 
 
 def test_a_logistic_regression_of_a_secret_number_goes_the_whole_way() -> None:
     release = dc.simulate(LaplaceTable(CROSSED, 1), [300, 60, 150, 90], dc.SeededBits(1), "falls")
-    posterior = dc.infer(release, model=dc.Logistic("y ~ g", columns=CROSSED.columns))
+    posterior: Any = dc.infer(release, model=dc.Logistic("y ~ g", columns=CROSSED.columns))
     low, high = posterior.quantity("g=b").interval(0.999)
     assert low < np.log(90 / 150) - np.log(60 / 300) < high
     assert "secret" in posterior.remarks()[0]
     public = dc.simulate(dc.GeometricHistogram(CROSSED, 600, 2), [300, 60, 150, 90], dc.SeededBits(1), "falls")
-    known = dc.infer(public, model=dc.Logistic("y ~ g", columns=CROSSED.columns))
+    known: Any = dc.infer(public, model=dc.Logistic("y ~ g", columns=CROSSED.columns))
     assert posterior.quantity("g=b").sd == pytest.approx(known.quantity("g=b").sd, rel=0.15)
 
 
@@ -127,14 +127,14 @@ def test_nothing_is_spent_on_a_number_that_a_program_does_not_read() -> None:
     assert LaplaceTable(program.table, 1).total == 0
     counts = np.bincount(np.arange(120) % 7, minlength=25)
     measured = dc.simulate(LaplaceTable(dc.Categories(many), 1), counts, dc.SeededBits(1), "v")
-    assert measured.mechanism.total > 0
+    assert len(measured.output) == 26  # the number of records, too
     assert "the noisy number of records was not used" in dc.infer(measured, model=program).method
 
 
 def test_populations_of_secret_and_public_numbers_are_read_together() -> None:
     secret = dc.simulate(LaplaceTable(VISITS, 1), [30, 40, 30, 15, 5, 2], dc.SeededBits(1), "secret")
     public = dc.simulate(dc.GeometricHistogram(VISITS, 80, 1), [22, 28, 18, 8, 3, 1], dc.SeededBits(2), "public")
-    found = dc.infer(populations={"a": secret, "b": public}, model=dc.programs.Poisson(rate="Gamma(4, 3)"))
+    found: Any = dc.infer(populations={"a": secret, "b": public}, model=dc.programs.Poisson(rate="Gamma(4, 3)"))
     assert "a (about " in found.text.populations
     assert "b (80 records)" in found.text.populations
     with pytest.raises(dc.DeclarationError, match="several populations"):
@@ -150,7 +150,8 @@ def test_intervals_of_a_rate_hold_its_value_as_often_as_stated() -> None:
         release = dc.simulate(LaplaceTable(VISITS, "0.7"), counts, dc.SeededBits(seed), "v")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dc.LittleInformationWarning)
-            low, high = dc.infer(release, model=dc.programs.Poisson(rate="Gamma(4, 3)")).quantity("rate").interval(0.9)
+            posterior: Any = dc.infer(release, model=dc.programs.Poisson(rate="Gamma(4, 3)"))
+        low, high = posterior.quantity("rate").interval(0.9)
         held += low <= rate <= high
     assert 44 <= held <= 60
 
