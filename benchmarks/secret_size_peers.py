@@ -41,9 +41,12 @@ def incomes(size: int, generator: np.random.Generator) -> Floats:
     return np.asarray(np.clip(generator.lognormal(10.4, 0.7, size), *BOUNDS))
 
 
-def opendp_mean(opendp: Any, bounds: tuple[float, float], epsilon: float, share: float) -> Any:
-    """Return a sum and a count of records, with this share of epsilon for the sum, for one record added or removed."""
-    space = opendp.vector_domain(opendp.atom_domain(T=float, nan=False)), opendp.symmetric_distance()
+def opendp_mean(opendp: Any, bounds: tuple[int, int], epsilon: float, share: float) -> Any:
+    """Return a sum and a count of records, with this share of epsilon for the sum, for one record added or removed.
+
+    Incomes are rounded to whole numbers, for which the sum of centred values needs half the noise of that of floats.
+    """
+    space = opendp.vector_domain(opendp.atom_domain(T=int)), opendp.symmetric_distance()
     summed, counted = space >> opendp.t.then_clamp(bounds) >> opendp.t.then_sum(), space >> opendp.t.then_count()
     found = []
     for query, part in ((summed, share), (counted, 1 - share)):
@@ -55,14 +58,14 @@ def opendp_mean(opendp: Any, bounds: tuple[float, float], epsilon: float, share:
 def means_of(opendp: Any, size: int, epsilon: float, repeats: int) -> None:
     """Print the errors of the mean of a group of some size."""
     generator = np.random.default_rng([20_261_126, size, int(10 * epsilon)])
-    low, high = BOUNDS
-    middle = (low + high) / 2
-    model = dc.NumberSums("x", (int(low), int(high)), missing=0)
+    low, high = map(int, BOUNDS)
+    middle = (low + high) // 2
+    model = dc.NumberSums("x", (low, high), missing=0)
     ours: dict[str, Any] = {
         "CubeSums": dc.CubeSums(model, str(epsilon)),
         "LaplaceSums": dc.LaplaceSums(model, str(epsilon), squares="1/50"),
     }
-    even = opendp_mean(opendp, BOUNDS, epsilon, 0.5)
+    even = opendp_mean(opendp, (low, high), epsilon, 0.5)
     centred = opendp_mean(opendp, (-middle, middle), epsilon, CENTRED)
     errors: dict[str, list[float]] = {name: [] for name in (*ours, "even", "centred")}
     held: dict[str, list[bool]] = {name: [] for name in ours}
@@ -76,9 +79,12 @@ def means_of(opendp: Any, size: int, epsilon: float, repeats: int) -> None:
             errors[name].append(found.point - true)
             held[name].append(found.low <= true <= found.high)
         for name, (summed, counted), values, back in (
-            ("even", even, records, 0.0), ("centred", centred, records - middle, middle),
+            ("even", even, records, 0), ("centred", centred, records - middle, middle),
         ):  # fmt: skip
-            mean = summed(values.tolist()) / max(counted(values.tolist()), 1.0) + back
+            mean = (
+                summed(np.rint(values).astype(int).tolist()) / max(counted(np.rint(values).astype(int).tolist()), 1)
+                + back
+            )
             errors[name].append(float(np.clip(mean, low, high)) - true)
     rmse = {name: float(np.sqrt(np.mean(np.square(each)))) for name, each in errors.items()}
     shown = " | ".join(f"{rmse[name]:,.0f}" for name in errors)

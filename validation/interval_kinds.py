@@ -121,6 +121,7 @@ MEASURED = {
     ),
     "WeightedSumsPosterior.difference": f"{_POPULATION}: weighted means, n = 600, epsilon 1",
     "CategoriesPosterior.number_of_records": f"{NONE}; a number that is public",
+    "ModelPosterior.number_of_records": f"{NONE}; read like that of the table, without the program",
     "SecretSizePosterior: rows": "share of a cell: Zipf of 10 cells, n epsilon = 50",
     "SecretSizePosterior.group_sizes": f"size of a group: {_SECRET}",
     "SecretSizePosterior.number_of_records": f"number of records, measured: {_SECRET}",

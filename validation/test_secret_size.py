@@ -3,9 +3,9 @@
 As in `test_skewed_truths`, no prior made these truths: two cells, a Zipf table of ten, and a crossed one of 24 with a
 noisy number of records of its own, with n epsilon = 5, 50 and 500, through Laplace and through Gaussian noise; means,
 sums and variances of incomes in two groups, weighted means and means of persons' rows, quantiles and shares of a
-distribution, and a naive Bayes network with a rare class. The number of records is fixed and told to nobody. Where
-there are more than two cells, what is looked at is what intervals are read from, each question's own noisy sums; the
-means beside them, which are read together, are not. `make validate` asks for few releases of each setting, `make
+distribution, a naive Bayes network with a rare class, and programs. The number of records is fixed and told to nobody.
+Where there are more than two cells, what is looked at is what intervals are read from, each question's own noisy sums;
+the means beside them, which are read together, are not. `make validate` asks for few releases of each setting, `make
 validate-full` for many; docs/calibration.md shows them.
 """
 
@@ -218,6 +218,29 @@ def naive_bayes(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
     return asked
 
 
+VISITS, RATE, FALLS = dc.Column("visits", tuple(range(6)), outside=5), 0.7, (0.2, 0.4)
+
+
+def programs(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask about the rate of a Poisson model, and about the log odds of a rarer group, given a table of each."""
+    visits = LaplaceTable(dc.Categories(VISITS), epsilon)
+    columns = dc.Column("ward", ("A", "B"), outside="A"), dc.Column("fall", ("no", "yes"), outside="no")
+    table = LaplaceTable(dc.Categories(columns), epsilon)
+    truth = float(np.log(FALLS[1] / (1 - FALLS[1])) - np.log(FALLS[0] / (1 - FALLS[0])))
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        counts = np.bincount(np.minimum(generator.poisson(RATE, size), 5), minlength=6)
+        rate: Any = dc.infer(released(visits, counts, bits), model=dc.programs.Poisson(rate="Gamma(1, 1)"))
+        yield "rate of a program", RATE, rate.quantity("rate").interval
+        ward = generator.random(size) < 0.2
+        fall = generator.random(size) < np.where(ward, FALLS[1], FALLS[0])
+        crossed = np.bincount(2 * ward + fall, minlength=4)
+        odds: Any = dc.infer(released(table, crossed, bits), model=dc.Logistic("fall ~ ward", columns=columns))
+        yield "coefficient of a program", truth, odds.quantity("ward=B").interval
+
+    return asked
+
+
 GAUSSIAN = partial(GaussianTable, delta="1e-6")
 BATCHES, NUMBERS = repeats(1, 20), repeats(1, 12)
 SETTINGS = [
@@ -260,6 +283,10 @@ SETTINGS = [
     ),
     *(
         Setting(f"naive Bayes, rare class, n epsilon = {of}", 26_119_800 + of, naive_bayes(*known), NUMBERS)
+        for of, known in SIZES.items()
+    ),
+    *(
+        Setting(f"programs, n epsilon = {of}", 26_120_800 + of, programs(*known), NUMBERS)
         for of, known in SIZES.items()
     ),
 ]

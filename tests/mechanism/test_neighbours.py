@@ -84,6 +84,22 @@ def test_absent_records_make_all_data_sets_of_up_to_three_records() -> None:
     assert (np.abs(first - second).sum(axis=1) == 1).all()
 
 
+def test_the_largest_loss_over_all_small_data_sets_is_the_stated_one() -> None:
+    """One record more or fewer loses at most 1, on all outputs; one replaced loses at most 2, and both are reached."""
+    table = LaplaceTable(THREE, 1)
+    tables = with_one_more(np.eye(3, dtype=np.int64), 3, 10_000).tables
+    steps = np.arange(-2, 6)
+    outputs = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    logs = np.array([table.log_prob(outputs, counts) for counts in tables])
+    lost = np.abs(logs[:, None] - logs[None]).max(axis=-1)
+    moved, more = (
+        np.abs(tables[:, None] - tables[None]).sum(axis=-1),
+        tables.sum(axis=-1)[:, None] - tables.sum(axis=-1),
+    )
+    assert lost[moved == 1].max() == pytest.approx(1, abs=1e-12)
+    assert lost[(moved == 2) & (more == 0)].max() == pytest.approx(2, abs=1e-12)
+
+
 def test_counts_beyond_all_reason_are_clamped_and_not_refused() -> None:
     """An error, or a number that runs over, would tell of the number of records."""
     table = LaplaceTable(MANY, 1)

@@ -144,17 +144,3 @@ def test_estimators_refuse_such_a_ledger_before_they_count(tmp_path: Path, name:
         estimator.fit(np.zeros((records, 1)), np.zeros(records))
     assert str(records) not in str(caught.value) or not records
     assert ledger.spent.numbers[0] == 0
-
-
-def test_a_server_does_not_start_for_such_a_study_whatever_its_groups(tmp_path: Path) -> None:
-    text = (
-        '[data]\npath = "d.csv"\nneighbours = "add or remove"\n[budget]\nepsilon = "1"\nledger = "l.db"\ngroups = "x"\n'
-        '[columns.x]\nlevels = ["a", "b"]\n[columns.y]\nlevels = ["no", "yes"]\n'
-        '[questions.s]\ncolumns = ["y"]\nwhere = "x = a"\nepsilon = "0.5"\n'
-    )
-    (tmp_path / "d.csv").write_text("x,y\n", "utf-8")
-    (tmp_path / "s.toml").write_text(text, "utf-8")
-    said = CliRunner().invoke(main, ["serve", str(tmp_path / "s.toml")])
-    assert said.exit_code != 0
-    assert "keeps the number of records secret" in said.output or "discreet[serve]" in said.output
-    assert not (tmp_path / "l.db").exists()

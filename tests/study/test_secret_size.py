@@ -470,12 +470,6 @@ def test_groups_of_secret_size_are_charged_by_the_largest(tmp_path: Path) -> Non
     assert ledger.spent.epsilon == 2
 
 
-def test_the_server_refuses_a_secret_number_before_it_starts(tmp_path: Path) -> None:
-    said = run("serve", str(written(tmp_path)))
-    assert said.exit_code != 0
-    assert "keeps the number of records secret" in said.output or "discreet[serve]" in said.output
-
-
 @pytest.mark.parametrize("rate", [2, 4])
 def test_noise_of_too_high_a_rate_is_found(rate: int) -> None:
     class Louder(LaplaceTable):

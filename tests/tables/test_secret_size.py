@@ -277,9 +277,3 @@ def test_two_releases_of_the_same_table_are_read_together() -> None:
     sized = dc.simulate(dc.GeometricHistogram(THREE, 100, 1), counts, dc.SeededBits(3), "sized")
     with pytest.raises(dc.DeclarationError, match="sizes differ"):
         dc.infer(made[0], sized)
-
-
-def test_a_program_refuses_a_secret_number_in_words() -> None:
-    release = dc.simulate(LaplaceTable(CROSSED, 1), [5, 3, 1, 4, 2, 2], dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="secret"):
-        dc.infer(release, model=dc.Logistic("fall ~ ward", columns=CROSSED.columns))

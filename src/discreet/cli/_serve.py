@@ -93,13 +93,7 @@ def serve(
     from discreet.server import Pair, ServerAddress, default_queue
     from discreet.study import Study
 
-    declared = Study(study)  # so that a study that cannot be read is refused at once
-    if declared.size is None:
-        raise DeclarationError(
-            f"{str(study)!r} keeps the number of records secret (neighbours = 'add or remove'), and the server shows "
-            f"it "
-            "to everybody who asks. Nothing was started. Publish such questions with `discreet publish`, in a batch."
-        )
+    Study(study)  # so that a study that cannot be read is refused at once
     _signer(key)
     reached = ServerAddress(_with_port(address, port), public, tuple(proxies), user_header)
     reached.settings(reached.host_and_port[1])

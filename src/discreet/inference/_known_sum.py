@@ -125,7 +125,7 @@ class KnownSum:
         times: Counts | None = None,
         *,
         outside: Outside | None = None,
-        centre: float | None = None,
+        centre: float | Floats | None = None,
         near: float = 0.01,
     ) -> None:
         tables, rows, self.width = log_weights.shape

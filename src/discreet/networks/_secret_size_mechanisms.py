@@ -137,7 +137,8 @@ class CubeTables(Additive[Network], kind="CubeTables", version=1):
         if (why := cube_refusal(model)) is not None:
             raise DeclarationError(
                 f"CubeTables works for yes/no variables that depend on one class variable or on nothing, but {why}. "
-                "Of networks where the number of records is secret, only these have noise and a solver so far."
+                "Of networks where the number of records is secret, only these have noise and a solver so far. Ask "
+                "other columns together as a crossed table (model = 'categories')."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "epsilon", noise_epsilon(epsilon, "epsilon"))

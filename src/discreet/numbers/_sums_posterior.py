@@ -325,8 +325,10 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         """Say how many have a value, where that is not public."""
         if not self.model.leaves_gaps_out or self.model.by is not None:
             return []
-        who = self.model.among.removeprefix("these ")
-        return [f"About {self.known['all']:,.0f} of {self.size:,} {who} have a value."]
+        who, known = self.model.among.removeprefix("these "), max(0.0, float(self.known["all"]))
+        if self.about:  # noise of its own: more may seem to have a value than there seem to be
+            return [f"By their own noisy number, about {known:,.0f} of these {who} have a value."]
+        return [f"About {known:,.0f} of {self.size:,} {who} have a value."]
 
     @property
     def text(self) -> ReportText:

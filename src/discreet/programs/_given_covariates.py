@@ -17,6 +17,7 @@ much noise, they are cut into stretches with a tilt each.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -59,7 +60,7 @@ class GivenLikelihood:
         reach, middles = int(np.maximum(peaks, last - peaks).max()), peaks[indices].sum(axis=1)
         totals, steps = shares + whole.first[indices].sum(axis=1), np.arange(indices.shape[1] * (width - 1) + 1)
         low = np.sqrt(totals + np.maximum(middles - reach, 0))
-        high = np.sqrt(np.minimum(totals + middles + reach, shares + whole.size))
+        high = np.sqrt(np.minimum(totals + middles + reach, shares + whole.most))
         count = max(1, int(np.ceil(float((high - low).max()) / _STRETCH)))
         lengths = np.maximum(high - low, 1e-9) / count
         sizes = totals[:, None] + steps
@@ -126,7 +127,9 @@ class GivenLikelihood:
             with np.errstate(divide="ignore"):
                 logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
-        known = KnownSum(logs, first[self.indices].sum(axis=1), TotalDistribution.known(self.size), near=_NEAR)
+        starts = first[self.indices].sum(axis=1)
+        centre = None if len(self._total.log_weights) == 1 else starts.sum() + _mean_sums(logs)
+        known = KnownSum(logs, starts, self._total, centre=centre, near=_NEAR)
         values = self._constant + known.log_mass + np.where(gone, 0.0, rows) @ first
         possible = ~(gone & (first > 0)).any(axis=1)
         return np.where(possible, values, -inf), _Groups(stretched, known)
@@ -134,7 +137,14 @@ class GivenLikelihood:
     @property
     def _constant(self) -> float:
         a = float(self.shares.sum())
-        return float(self.whole.constant + gammaln(a) - gammaln(a + self.size) - gammaln(self.shares).sum())
+        return float(self.whole.constant + gammaln(a) - gammaln(a + self.whole.total.low) - gammaln(self.shares).sum())
+
+    @cached_property
+    def _total(self) -> TotalDistribution:
+        """Return what is known of the number of records: P(sizes of groups | n) has Gamma(a + n) in its denominator."""
+        a, low = float(self.shares.sum()), self.whole.total.low
+        lifts = gammaln(a + self.whole.total.totals) - gammaln(a + low)
+        return TotalDistribution(low, self.whole.total.log_weights - lifts)
 
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
         values, groups = self._log_likelihoods(rows)
@@ -176,3 +186,9 @@ def _means(weights: Floats) -> Floats:
     """Return the same times the step of each row in turn."""
     steps = np.arange(weights.shape[1])
     return np.array([_product([*weights[:i], weights[i] * steps, *weights[i + 1 :]]) for i in range(len(weights))])
+
+
+def _mean_sums(logs: Floats) -> Floats:
+    """Return the mean of the sum of independent steps with some log weights, in every table."""
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray((weights @ np.arange(logs.shape[-1]) / weights.sum(axis=-1)).sum(axis=-1))

@@ -17,15 +17,26 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
-from discreet.inference import DrawnCells, Observed, Problem, Published, in_order, most_tables
+from discreet.inference import DrawnCells, Observed, Problem, Published, SecretNumber, in_order, most_tables
 from discreet.privacy import all_tables, number_of_tables
 from discreet.programs._given_covariates import MOST_STEPS, GivenLikelihood
 from discreet.programs._listed_likelihood import ListedLikelihood
 from discreet.programs._product_likelihood import REACHES, ProductLikelihood, product_of
-from discreet.tables import Categories, MeasuredCells, no_product, table_likelihoods
+from discreet.programs._secret_number import product_of_secret_number
+from discreet.tables import (
+    Categories,
+    MeasuredCells,
+    cell_measurements,
+    no_product,
+    published_number,
+    secret_number_refusal,
+    table_likelihoods,
+)
 
 _SUMS = 1e-9
 PRODUCT = "all true tables were summed by Fourier transforms"
+PRODUCT_OF_SECRET = "all true tables were summed for every number of records"
+NUMBER_UNUSED = "; the noisy number of records was not used"
 LISTED = "all true tables were listed"
 
 
@@ -264,6 +275,8 @@ def why_no_likelihood(problem: Problem) -> str | None:
             "these releases are of different tables of the same records, so their likelihood does not factor over cells"
         )
     reasons = [why for each in problem.observed if (why := no_product(each)) is not None]
+    if isinstance(problem.number, SecretNumber):
+        return next((why for each in problem.observed if (why := secret_number_refusal(each)) is not None), None)
     if not reasons:
         return None
     cells, most = len(problem.model.cells), most_tables(len(problem.model.cells))
@@ -274,7 +287,12 @@ def why_no_likelihood(problem: Problem) -> str | None:
 
 def inner_of(problem: Problem, reaches: float = REACHES) -> ProductLikelihood | ListedLikelihood:
     """Return the likelihood of a problem: a product over cells, or a sum over all tables."""
-    cells, size = len(problem.model.cells), problem.size
+    cells = len(problem.model.cells)
+    if isinstance(problem.number, SecretNumber):
+        noisy = [MeasuredCells(each, cells, 0) for each in cell_measurements(problem)]
+        method = PRODUCT_OF_SECRET + (NUMBER_UNUSED if len(noisy) < len(problem.measurements) else "")
+        return product_of_secret_number(noisy, published_number(problem), method, reaches)
+    size = problem.size
     if any(no_product(each) is not None for each in problem.observed):
         tables = all_tables(size, cells)
         logs = np.sum([table_likelihoods(each, tables) for each in problem.observed], axis=0)

@@ -37,6 +37,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program (a reader's model) proposed for its inference."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+    reads_number: ClassVar[bool] = False
 
     program: Program
 

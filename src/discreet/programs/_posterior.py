@@ -14,16 +14,20 @@ from discreet.inference import (
     Group,
     Posterior,
     PosteriorSample,
+    Problem,
     ReportText,
     Row,
     levels_in_words,
     little_information,
+    number_facts,
+    number_in_words,
 )
-from discreet.mathematics.distributions import WeightedDraws
-from discreet.mechanism import sized
+from discreet.mathematics.distributions import CountDistribution, WeightedDraws
+from discreet.mechanism import Sized, sized
 from discreet.programs._inference import ModelSolution
 from discreet.programs._model import ModelledTable
 from discreet.release import Release
+from discreet.tables import SecretGroupwiseDistributions
 
 SCALED = (0.8, 1.25)
 """Powers of the prior under which inference is repeated."""
@@ -36,8 +40,32 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
     def __init__(
         self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], solutions: Sequence[ModelSolution]
     ) -> None:
-        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.solution,) = solutions
+        self.numbers_of_records = tuple(map(_secret_number, self._about_the_same(releases)))
+        super().__init__(model, tuple(releases), *self._sizes(releases)[:1])
+        self.about = "" if self.numbers_of_records[0] is None else "about "
+
+    def _about_the_same(self, releases: Sequence[Release]) -> list[Sequence[Release]]:
+        """Return the releases of every population: all of the only one, or one of each."""
+        return [[each] for each in releases] if self.solution.target.populations else [releases]
+
+    def _sizes(self, releases: Sequence[Release]) -> list[int]:
+        """Return how many records every population has, or about how many."""
+        return [
+            sized(own[0].mechanism).size if number is None else round(number.mean)
+            for own, number in zip(self._about_the_same(releases), self.numbers_of_records, strict=True)
+        ]
+
+    @property
+    def number_of_records(self) -> CountDistribution:
+        """Return the distribution of a secret number of records, whatever the program is."""
+        (number, *others) = self.numbers_of_records
+        if number is None or others:
+            raise DeclarationError(
+                "number_of_records is the distribution of a secret number; here it is public, or there are several "
+                "populations, each with its own in numbers_of_records."
+            )
+        return number
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
@@ -200,12 +228,15 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
         return dict(zip(self.names, moved.tolist(), strict=True))
 
     def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
-        """Say which means depend strongly on the prior."""
+        """Say about how many records there are where that is secret, and which means depend strongly on the prior."""
+        numbers = [each for each in self.numbers_of_records if each is not None]
+        about = tuple(number_in_words(each, round(each.mean), level=level) for each in numbers[:1] if len(numbers) == 1)
         moved = {name: by for name, by in self.prior_sensitivity().items() if by > _SENSITIVE}
         if not moved:
-            return ()
+            return about
         named = ", ".join(f"{name} ({by:.1f} sd)" for name, by in moved.items())
         return (
+            *about,
             (
                 "These means are sensitive to the prior: they move when it is made weaker or stronger (powers 0.8 and "
                 f"1.25): {named}."
@@ -219,12 +250,15 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
         if not self.solution.is_exact:
             known["effective_size"] = self.solution.effective_size
             known["variance_errors"] = [self.solution.variance_error(index) for index in range(len(self.names))]
+        if self.numbers_of_records[0] is not None and len(self.numbers_of_records) == 1:
+            known["number_of_records"] = number_facts(self.numbers_of_records[0], level)
         return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
 
     @property
     def text(self) -> ReportText:
         names = self.solution.target.populations
-        sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=False)]
+        known = zip(names, self._sizes(self.releases), self.numbers_of_records, strict=False)
+        sizes = [f"{name} ({'about ' * (number is not None)}{size} records)" for name, size, number in known]
         return ReportText(
             subject=self.model.program.subject,
             question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
@@ -238,3 +272,10 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
             populations=", ".join(sizes),
             has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
         )
+
+
+def _secret_number(releases: Sequence[Release]) -> CountDistribution | None:
+    """Return the distribution of a secret number of records, from its own noisy sum; None if it is public."""
+    if isinstance(releases[0].mechanism, Sized):
+        return None
+    return SecretGroupwiseDistributions(Problem.of(releases)).number()

@@ -4,9 +4,10 @@ With P(z | k) = prod_i g_i(k_i) / Z, a public size n and counts k that are multi
 
     log P(z | p) = log n! - log Z + log [x^n] prod_i sum_k g_i(k) (p_i x)^k / k!,
 
-one coefficient of a product of series. In log p it is a log-partition function: its gradient is E[k | z, p], its second
-derivative Cov[k | z, p]. Each cell keeps a window of counts that does not depend on p, so that value and gradient
-belong to one smooth function (see `windows`); a tilt e^(lambda k) that cancels keeps all digits.
+one coefficient of a product of series (a secret n: `_secret_number`). In log p it is a log-partition function: its
+gradient is E[k | z, p], its second derivative Cov[k | z, p]. Each cell keeps a window of counts that does not depend on
+p, so that value and gradient belong to one smooth function (see `windows`); a tilt e^(lambda k) that cancels keeps all
+digits.
 
 Windows of counts that do not depend on prior or parameters: they miss the true counts with a probability of 1e-15.
 
@@ -38,13 +39,26 @@ _BLOCK = 60_000  # numbers computed at once: more would leave the cache
 
 @dataclass(frozen=True, eq=False)
 class ProductLikelihood:
-    """`base[i, j]` is log g_i(k) / k! at k = `first[i]` + j, -inf beyond the window; `constant` is log n! - log Z."""
+    """`base[i, j]` is log g_i(k) / k! at k = `first[i]` + j, -inf beyond the window.
+
+    `total` is what is known of the number of records; `constant` is -log Z, and log n! of a public number.
+    """
 
     first: Counts
     base: Floats
-    size: int
+    total: TotalDistribution
     constant: float
     method: str
+
+    @property
+    def size(self) -> int:
+        """Return the number of records; of a secret one, the least that matters."""
+        return self.total.low
+
+    @property
+    def most(self) -> int:
+        """Return the largest number of records that matters."""
+        return self.total.low + len(self.total.log_weights) - 1
 
     @property
     def product(self) -> "ProductLikelihood":
@@ -70,8 +84,8 @@ class ProductLikelihood:
         return in_blocks(log_probabilities.reshape(-1, len(self.first)), self.base.size)
 
     def known(self, rows: Floats) -> tuple[KnownSum, Floats]:
-        """Return the counts given the size for rows of log p, and what else is added to log P."""
-        steps, rest, start = np.arange(self.base.shape[1]), self.size - int(self.first.sum()), log(self.size)
+        """Return the counts given what is known of their sum for rows of log p, and what else is added to log P."""
+        steps, rest, start = np.arange(self.base.shape[1]), self.total.low - int(self.first.sum()), log(self.size)
         gone = rows == -inf
         is_gone = gone.any()
         slopes = np.where(gone, 0.0, rows) if is_gone else rows
@@ -79,7 +93,7 @@ class ProductLikelihood:
         if is_gone:
             logs[gone, 1:] = -inf  # impossible cells hold no records
         shift = np.asarray(self.constant + slopes @ self.first - start * rest)
-        return KnownSum(logs, self.first, TotalDistribution.known(self.size), near=_NEAR), shift
+        return KnownSum(logs, self.first, self.total, near=_NEAR), shift
 
     def _log_likelihoods(self, rows: Floats) -> tuple[Floats, KnownSum]:
         """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the counts behind it."""
@@ -165,6 +179,13 @@ def product_of(
     """Return the likelihood of several outputs about the same records, each a product over cells."""
     kernels = [*noisy, *drawn]
     first, last = _windows(noisy, drawn, size, reaches)
+    constant = float(gammaln(size + 1.0)) + sum(kernel.log_constant for kernel in kernels)
+    base = log_weights(kernels, first, last)
+    return ProductLikelihood(first, base, TotalDistribution.known(size), constant, method)
+
+
+def log_weights(kernels: Sequence[CellKernel], first: Counts, last: Counts) -> Floats:
+    """Return log g_i(k) / k! in windows from the first to the last count of every cell, -inf beyond."""
     width = int((last - first).max()) + 1
     if width * len(first) > MOST_NUMBERS:
         raise DeclarationError(
@@ -175,9 +196,7 @@ def product_of(
     indices, counts = np.arange(len(first))[:, None], first[:, None] + np.arange(width)
     inside = counts <= last[:, None]
     logs = sum(kernel(indices, np.minimum(counts, last[:, None])) for kernel in kernels)
-    base = np.where(inside, np.asarray(logs) - log_factorials(first, width), -np.inf)
-    constant = float(gammaln(size + 1.0)) + sum(kernel.log_constant for kernel in kernels)
-    return ProductLikelihood(first, base, size, constant, method)
+    return np.where(inside, np.asarray(logs) - log_factorials(first, width), -np.inf)
 
 
 def _windows(

@@ -1,14 +1,16 @@
 """Tables with a program: the release as a likelihood of cell probabilities, and the program's parameters behind it."""
 
 from collections.abc import Sequence
+from math import inf, sqrt
 
-from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, Solver
+from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, SecretNumber, Solver
 from discreet.programs._inference import ModelSolution, needed, solve_target
 from discreet.programs._likelihood import Likelihood, why_no_likelihood
 from discreet.programs._model import ModelledTable, is_on_a_grid, points_of
 from discreet.programs._product_likelihood import REACHES, narrow_reaches
 from discreet.programs._program import Cells
 from discreet.programs._target import ProgramTarget
+from discreet.tables import cell_measurements
 
 SHARE_OF_MANY = 0.1  # of the draws, for a problem of a plan
 
@@ -18,7 +20,7 @@ class CellModelsSolver(Solver):
 
     models = (ModelledTable,)
     exactness = Exactness.SAMPLED
-    handles = frozenset({Feature.PROGRAM})
+    handles = frozenset({Feature.PROGRAM, Feature.SECRET_NUMBER})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         return why_no_likelihood(problem)
@@ -32,7 +34,7 @@ class CellModelsSolver(Solver):
         count = sum(len(problem.model.cells) for problem in problems)
         of = f"inferring {cells.dimension} parameters from {count} cells"
         of += f" of {len(problems)} populations" if len(problems) > 1 else ""
-        held = sum(3.0 * len(problem.model.cells) * self._width(problem) for problem in problems)
+        held = sum(3.0 * len(problem.model.cells) * self._width(problem) * self._rates(problem) for problem in problems)
         return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY)
 
     def values_allowed(self, problems: Sequence[Problem[ModelledTable]]) -> float:
@@ -41,11 +43,10 @@ class CellModelsSolver(Solver):
 
     def _width(self, problem: Problem[ModelledTable]) -> float:
         """Return about how many counts the window of a cell has."""
-        reaches = self._reaches(problem)
-        reach = max(
-            (float(m.noise.decay_length.max()) for m in problem.measurements), default=problem.size / (2 * reaches)
-        )
-        return min(problem.size + 1.0, 2 * reaches * reach + 3)
+        reaches, measured = self._reaches(problem), cell_measurements(problem)
+        most = inf if isinstance(problem.number, SecretNumber) else problem.size + 1.0
+        width = 2 * reaches * max((float(m.noise.decay_length.max()) for m in measured), default=most) + 3
+        return min(most, width)
 
     def _reaches(self, problem: Problem[ModelledTable]) -> float:
         """Return how far windows go: less far where their squares are the work, and draws are the result."""
@@ -58,7 +59,13 @@ class CellModelsSolver(Solver):
         if problem.model.groups is not None:
             others = problem.model.groups.shape[1] - 1
             inside = cells * others / 2 * width**2
-        return 3e5 + 100 * cells * width + inside
+        own = 100.0 if problem.model.groups is not None else max(100.0, 30 * self._rates(problem))
+        return 3e5 + own * cells * width + inside
+
+    def _rates(self, problem: Problem[ModelledTable]) -> float:
+        """Return for how many rates a likelihood of a secret number of records is worked out, about."""
+        is_secret = isinstance(problem.number, SecretNumber)
+        return 20.0 + 2.5 * sqrt(3 * self._width(problem)) if is_secret else 1.0
 
     def solve(self, problem: Problem[ModelledTable]) -> ModelSolution:
         """Return the posterior of the program's parameters; the same problem is always read alike."""

@@ -22,7 +22,7 @@ from discreet.study import Declarations, Form, mechanism_form, query_forms
 
 Texts = Mapping[str, Sequence[str]]
 
-_PLAIN = ("label", "epsilon", "mechanism", "delta")
+_PLAIN = ("label", "epsilon", "where", "mechanism", "delta")
 _USUAL = "categories"
 _BEGIN = "Enter a label and an epsilon and fill in the fields to see the plan. Planning spends nothing."
 

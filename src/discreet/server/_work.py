@@ -13,6 +13,7 @@ from typing import cast
 from discreet._core.errors import DeclarationError, DiscreetError, DocumentError
 from discreet._core.exact import exact_text
 from discreet.inference import ANSWERS, HasEvents, Posterior, Row, infer, remarks, why_unreadable
+from discreet.mechanism import Sized, both_promises
 from discreet.planning import accuracy, require_quick
 from discreet.records import text_of
 from discreet.release import Release
@@ -40,7 +41,8 @@ def plan(study: Plain, keys: object) -> Plain:
         "delta": exact_text(cost.delta),
         "evidence": f"{cost.evidence.value}: {cost.reason}",
         "protects": question.unit.description,
-        "mechanisms": ways_of(question.model),
+        "promises": both_promises(question.mechanism, question.unit.rows),
+        "mechanisms": ways_of(question.model, is_secret=not isinstance(question.mechanism, Sized)),
         "declaration": json.loads(read.declaration),
     }
 
@@ -58,7 +60,7 @@ def width(study: Plain, keys: object) -> Plain:
         return {"width": None, "words": f"There will be no posterior: {question.no_posterior}."}
     try:
         require_quick(question.mechanism, 1.0)
-        found = accuracy(question.mechanism, LEVEL)
+        found = accuracy(question.mechanism, LEVEL, about=question.guess)
     except DiscreetError as problem:
         return {"width": None, "words": f"No width can be predicted: {problem}"}
     first = f"; the first {_MOST_ROWS} of {found.rows_of_all} rows" if found.rows_of_all > _MOST_ROWS else ""

@@ -77,9 +77,10 @@ def own_maker(written: str) -> Maker[Mechanism] | None:
     return _maker(written, known[kind], makers[constructor]) if constructor in makers else None
 
 
-def ways_of(model: Model) -> list[str]:
+def ways_of(model: Model, is_secret: bool = False) -> list[str]:
     """Return all names by which a question about this model may name its mechanism."""
-    accepted = {name: each for name, each in Sized.registered().items() if each.accepts_model(model)}
+    known = {name: each for name, each in Mechanism.registered().items() if issubclass(each, Sized) is not is_secret}
+    accepted = {name: each for name, each in known.items() if each.accepts_model(model)}
     return [f"{name}.{way}" if way else name for name, kind in accepted.items() for way in constructors_of(kind)]
 
 

@@ -5,11 +5,11 @@ declared gets the one that suits its model, chosen by declarations alone, and th
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -219,14 +219,13 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared, about: int | 
     own = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if declared.mechanism is None:
         _refuse_left(own, declared.model, asked, study)
-    model = model_of(declared, asked)
     known = {kind: each for kind, each in Mechanism.registered().items() if not issubclass(each, Sized)}
+    if not any(_may_publish(each, asked.make) for each in known.values()):  # before the model asks for further keys
+        raise _no_kind(declared)
+    model = model_of(declared, asked)
     kinds = [kind for kind, each in known.items() if each.accepts_model(model)]
     if not kinds:
-        raise DeclarationError(
-            f"{declared.model!r} cannot be asked with neighbours = 'add or remove': everything that publishes it takes "
-            f"the number of records as public, in its noise, among its candidates, or as the width of its draws. {_CAN}"
-        )
+        raise _no_kind(declared)
     fitting = [kind for kind in kinds if ("delta" in signature(known[kind]).parameters) is (declared.delta is not None)]
     written = declared.mechanism or (fitting or kinds)[0]
     maker = mechanism_maker(written, declared.model, model, None, epsilon)
@@ -236,11 +235,23 @@ def _of_secret_number(declared: DeclaredQuestion, study: Declared, about: int | 
     return named, "" if declared.mechanism else "the number of records is secret"
 
 
-_CAN = (
-    "Tables of shares can (model = 'categories'), and means, sums, variances, quantiles and distributions of a number "
-    "(model = 'number'), and naive Bayes (model = 'network' with a target). Ask one of these, or use a study with "
-    "neighbours = 'replace'."
-)
+def _may_publish(kind: type[Mechanism], make: Callable[..., Model]) -> bool:
+    """Return whether a kind may publish what a function or class makes, as far as its annotation says."""
+    made = make if isinstance(make, type) else signature(make, eval_str=True).return_annotation
+    published = get_type_hints(kind)["model"]
+    if not (isinstance(made, type) and issubclass(made, Model) and isinstance(published, type)):
+        return True
+    return issubclass(made, published) or issubclass(published, made)
+
+
+def _no_kind(declared: DeclaredQuestion) -> DeclarationError:
+    return DeclarationError(
+        f"{declared.model!r} cannot be asked with neighbours = 'add or remove': everything that publishes it takes the "
+        "number of records as public, in its noise, among its candidates, or as the width of its draws. Tables of "
+        "shares can (model = 'categories'), models that are read from one ('logistic'), means, sums, variances, "
+        "quantiles and distributions of a number ('number'), classifiers with yes/no features ('naive-bayes') and "
+        "synthetic records ('synthesis', with a delta). Ask one of these, or use a study with neighbours = 'replace'."
+    )
 
 
 def _guess(declared: DeclaredQuestion, about: int | None) -> int | None:

@@ -69,6 +69,8 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
     """
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
+    reads_number: ClassVar[bool] = True
+    """Whether inference uses a noisy number of records beside noisy counts, where that number is secret."""
 
     columns: tuple[Column, ...]
     prior: tuple[float, ...]

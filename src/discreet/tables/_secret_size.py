@@ -79,7 +79,7 @@ class SecretSizeSolver(Solver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what is no noisy table of all cells, alone or with a noisy number of records."""
         if not isinstance(problem.number, int):
-            known = [why for each in problem.observed if (why := _unsupported(each)) is not None]
+            known = [why for each in problem.observed if (why := secret_number_refusal(each)) is not None]
             return known[0] if known else None
         return "the number of records is public"
 
@@ -95,7 +95,7 @@ class SecretSizeSolver(Solver):
     def solve(self, problem: Problem) -> SecretSizeSolution:
         """Return the exact joint posterior of all counts."""
         alpha, cells = problem.model.concentration, len(problem.model.cells)
-        tables = [MeasuredCells(each, cells, 0) for each in _tables(problem)]
+        tables = [MeasuredCells(each, cells, 0) for each in cell_measurements(problem)]
 
         def log_kernel(indices: Counts, counts: Counts) -> Floats:
             return np.asarray(sum(table(indices, counts) for table in tables))
@@ -105,11 +105,11 @@ class SecretSizeSolver(Solver):
         classes = alike(alpha, [table.classes for table in tables])
         weights = CellWeights(alpha, log_kernel)
         counts = CountsOfSecretNumber(weights, low, high, reach, log_number(problem), classes)
-        constant = sum(table.log_constant for table in tables) - sum(m.noise.log_normaliser for m in _numbers(problem))
+        constant = sum(table.log_constant for table in tables)
         return SecretSizeSolution(problem.model, counts, counts.log_sum + constant, EXACTLY)
 
 
-def _unsupported(observed: Observed) -> str | None:
+def secret_number_refusal(observed: Observed) -> str | None:
     cells = [m for m in observed.measurements if not isinstance(m.of, NumberOfRecords)]
     if observed.draw is not None or len(cells) != 1 or observed.is_margin:
         return "only noisy counts of all cells are read together where the number of records is secret"
@@ -120,7 +120,7 @@ def _unsupported(observed: Observed) -> str | None:
     return None
 
 
-def _tables(problem: Problem) -> list[Measurement]:
+def cell_measurements(problem: Problem) -> list[Measurement]:
     return [m for m in problem.measurements if not isinstance(m.of, NumberOfRecords)]
 
 
@@ -129,12 +129,18 @@ def _numbers(problem: Problem) -> list[Measurement]:
 
 
 def log_number(problem: Problem) -> LogNumber:
-    """Return log h(n) = log n! Gamma(A) / Gamma(A + n) + sum log g_T(z_T - n), of arrays of numbers of records."""
-    strength, noisy, own = float(problem.model.concentration.sum()), _numbers(problem), np.zeros(1, dtype=np.int64)
+    """Return log h(n) = log n! Gamma(A) / Gamma(A + n) + log P(z_T | n), of arrays of numbers of records."""
+    strength, published = float(problem.model.concentration.sum()), published_number(problem)
+    return lambda numbers: log_prior_constant(strength, numbers) + published(numbers)
+
+
+def published_number(problem: Problem) -> LogNumber:
+    """Return log P(what was published of the number of records alone | that number), of arrays of numbers."""
+    noisy, own = _numbers(problem), np.zeros(1, dtype=np.int64)
 
     def log_weights(numbers: Counts) -> Floats:
         logs = [log_terms(each.noise.structure, each.values[0] - numbers, own) for each in noisy]
-        return np.asarray(log_prior_constant(strength, numbers) + sum(logs))
+        return np.zeros(len(numbers)) + sum(logs) - sum(each.noise.log_normaliser for each in noisy)
 
     return log_weights
 
@@ -264,7 +270,7 @@ class SecretGroupwiseDistributions(MixedGroups):
         problem = collapsed_problem(self._problem, model, labels)
         if problem is None:
             raise DeclarationError("The noise of these sums has no distribution in closed form here. Nothing was read.")
-        log_h, noisy, windows = log_number(problem), _tables(problem), []
+        log_h, noisy, windows = log_number(problem), cell_measurements(problem), []
         for part in (0, 1):
             values = [int(each.values[part]) for each in noisy]
             reach = int(np.ceil(MARGIN * min(float(each.noise.decay_length[part]) for each in noisy))) + 2
@@ -291,8 +297,8 @@ class SecretGroupwiseDistributions(MixedGroups):
     def cells(self, indices: Sequence[int]) -> MixtureBatch:
         """Return the distributions of single cells; cells with the same noisy counts are read once."""
         chosen = np.asarray(indices, dtype=np.int64)
-        values = np.empty((len(self._problem.model.cells), len(_tables(self._problem))), dtype=np.int64)
-        for number, each in enumerate(_tables(self._problem)):
+        values = np.empty((len(self._problem.model.cells), len(cell_measurements(self._problem))), dtype=np.int64)
+        for number, each in enumerate(cell_measurements(self._problem)):
             values[each.of.single_cells, number] = each.values
         _, own, classes = np.unique(values[chosen], axis=0, return_index=True, return_inverse=True)
         table = self._table([chosen[[index]] for index in own])
@@ -316,7 +322,7 @@ class SecretGroupwiseDistributions(MixedGroups):
         """Return the distribution of the group's true count, from its own noisy sum alone: flat on 0, 1, 2, ..."""
         labels = self._labels(indices)
         noisy = [(each.values, each.noise) for each in (_numbers(self._problem) if labels.max() == 0 else ())]
-        for each in _tables(self._problem):
+        for each in cell_measurements(self._problem):
             own = labels[np.asarray(each.of.single_cells)]
             if (summed := each.noise.marginal(own.tolist())) is not None:
                 noisy.append((each.values[own == 0].sum(keepdims=True), summed))

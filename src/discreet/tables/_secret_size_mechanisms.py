@@ -136,7 +136,7 @@ class SecretNumberTable(Additive[Categories]):
     @classmethod
     def usual_total(cls, model: Categories) -> Fraction:
         """Return the share that suits a number of cells."""
-        return Fraction(0) if len(model.cells) <= FEW_CELLS else TOTAL_SHARE
+        return Fraction(0) if len(model.cells) <= FEW_CELLS or not model.reads_number else TOTAL_SHARE
 
     @property
     def derived_fields(self) -> Collection[str]:

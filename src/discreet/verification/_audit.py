@@ -28,7 +28,7 @@ likely the bins are is for fresh draws to say.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf, log
 from typing import Protocol, runtime_checkable
 
@@ -416,6 +416,14 @@ def projections(
             yield f"number {i + 1} modulo {2**bits}", partial(_modulo, {i: 1}, 2**bits), _ordered
     for i, j in pairwise(indices):
         yield f"number {i + 1} less number {j + 1}", partial(_sum_of, {i: 1, j: -1}), _ordered
+    unit = int(np.gcd.reduce(pair[0] - pair[1]))
+    if unit > 1:  # records are made of so many units: what hides units may tell records
+        for signs, name in [
+            *(({i: 1}, f"number {i + 1}") for i in indices),
+            *(({i: 1, j: 1}, f"number {i + 1} plus number {j + 1}") for i, j in combinations(sorted(indices), 2)),
+        ]:
+            yield name, partial(_sum_of, signs), _ordered
+            yield f"{name} modulo {2 * unit}", partial(_modulo, signs, 2 * unit), _ordered
     every = dict.fromkeys(range(length), 1)
     yield "the total", partial(_sum_of, every), _ordered
     yield "the total modulo 2", partial(_modulo, every, 2), _ordered

@@ -16,6 +16,7 @@ from scipy.fft import next_fast_len
 from discreet._core.errors import DeclarationError
 from discreet.programs._likelihood import Likelihood
 from discreet.programs._product_likelihood import ProductLikelihood
+from discreet.programs._secret_number import SecretNumberLikelihood
 
 _STEPS = 8  # steps of Newton's method for the tilt
 _WIDER = 1.5  # than the spread of the sum at the noisy table
@@ -35,6 +36,12 @@ def jax_likelihood(likelihood: Likelihood) -> Callable[[Any], Any]:
             "was created."
         )
     both = _both(inner)
+
+    if isinstance(inner, SecretNumberLikelihood):
+        raise DeclarationError(
+            "The JAX bridge works for a public number of records; here it is secret. Use discreet.infer, or the "
+            "bridges to PyMC and nutpie. Nothing was created."
+        )
 
     @jax.custom_vjp  # type: ignore[untyped-decorator, unused-ignore]
     def value(log_probabilities: Any) -> Any:
