@@ -6,10 +6,35 @@ are mathematics in them. So everything is escaped except code between backticks,
 
 import inspect
 import re
+from collections.abc import Mapping
 
 _CODE = re.compile(r"``?([^`]+)``?")
 _EMPHASIS = re.compile(r"(?<![\w*])\*([A-Za-z][\w ,-]*)\*(?![\w*])")
 _ITEM = re.compile(r"^(\s*)(-|\d+\.) (.*)$")
+
+
+_ARRAY_LIKE = (
+    r"~numpy\._typing\._array_like\._Buffer \| .+?~numpy\._typing\._nested_sequence\._NestedSequence"
+    r"\[(?:complex \| bytes \| str|int|float)[^\]]*\]"
+)
+_ARRAY = r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[(?:~numpy|~typing)\.(\w+)\]\]"
+_SIMPLER = (
+    (re.compile(_ARRAY_LIKE), "ArrayLike"),
+    (re.compile(_ARRAY), r"ndarray[\1]"),
+    (re.compile(r"~discreet\.mechanism\._model\.ModelT"), "~discreet.mechanism.Model"),
+    (re.compile(r"~discreet\.inference\._infer\.AnyPosterior"), "~discreet.inference.Posterior"),
+    (re.compile(r"<factory>|\{<class [^}]*\}|<object object[^>]*>"), "..."),
+)
+_FULL_NAME = re.compile(r"~(discreet[\w.]*)")
+
+
+def readable_types(signature: str | None, public: Mapping[str, str]) -> str | None:
+    """Return a signature without the inside of numpy, in which names of the library are those that have a page."""
+    if signature is None:
+        return None
+    for long, short in _SIMPLER:
+        signature = long.sub(short, signature)
+    return _FULL_NAME.sub(lambda name: f"~{public.get(name[1], name[1])}", signature)
 
 
 def summary(what: object) -> str:

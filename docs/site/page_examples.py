@@ -30,7 +30,7 @@ from unittest.mock import patch
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"\A\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"!\[[^\]]*\]\((images/[^)]+)\)")
-_FILE = re.compile(r"\A# (\S+\.toml)\n")
+FILE = re.compile(r"\A# (\S+\.toml)\n")
 
 
 def run_python(page: str, number: int, block: str, names: dict[str, object]) -> None:
@@ -52,7 +52,7 @@ def run_commands(block: str) -> None:
 
 def write_file(block: str) -> None:
     """Write a block that names its file in the first line."""
-    if named := _FILE.match(block):
+    if named := FILE.match(block):
         Path(named[1]).write_text(block)
 
 
