@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "start": ("install", "installation", "quick start", "quickstart", "getting started", "hello world"),
+    "start": ("publish", "install", "installation", "quick start", "quickstart", "getting started", "hello world"),
     "choosing-epsilon": (
         *("epsilon", "privacy budget", "privacy loss", "budget", "which epsilon", "how much epsilon", "risk"),
     ),
@@ -26,7 +26,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "cookbook/two-hospitals": ("meta-analysis", "federated", "several sites"),
     "cookbook/derived": ("recode", "postgres", "postgresql", "sql", "database", "computed column"),
     "studies": ("missing values", "parquet", "csv", "toml", "configuration", "dates"),
-    "reading-a-release": ("confidence interval", "credible interval", "error bars", "standard error", "posterior"),
+    "reading-a-release": ("infer", "confidence interval", "credible interval", "error bars", "standard error", "posterior"),
     "calibration": ("coverage", "are the intervals right", "simulation study"),
     "checking": ("proof", "certificate", "verify"),
     "threat-model": ("attack", "attacker", "security", "trust", "reconstruction", "membership inference"),
@@ -52,4 +52,4 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 def index_entries(page: str) -> str:
     """Return entries of the index for a page; the search puts pages that are named so before all others."""
     words = SYNONYMS.get(page, ())
-    return "\n\n```{index} " + "; ".join(f"! {word}" for word in words) + "\n```\n" if words else ""
+    return "\n\n```{index} " + ", ".join(f"! {word}" for word in words) + "\n```\n" if words else ""
