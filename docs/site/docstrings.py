@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 _CODE = re.compile(r"``?([^`]+)``?")
 _EMPHASIS = re.compile(r"(?<![\w*])\*([A-Za-z][\w ,-]*)\*(?![\w*])")
+_SECTIONS = {"Args:": "Parameters", "Returns:": "Returns", "Raises:": "Raises"}
+_NAMED = re.compile(r"^    (\*{0,2}\w+): (.*)$")
 _ITEM = re.compile(r"^(\s*)(-|\d+\.) (.*)$")
 
 
@@ -76,7 +78,21 @@ def as_restructured_text(lines: list[str]) -> list[str]:
     return found
 
 
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Return what goes in, comes out or goes wrong: a heading, and its names as a list."""
+    found = [f".. rubric:: {title}", ""]
+    for line in lines:
+        named = _NAMED.match(line)
+        if named:
+            found.append(f"- ``{named[1]}``: {escaped(named[2])}")
+        else:
+            found.append(("  " if found[-1].startswith(("- ", "  ")) else "") + escaped(line.strip()))
+    return found
+
+
 def _block(lines: list[str]) -> list[str]:
+    if lines[0] in _SECTIONS:
+        return _section(_SECTIONS[lines[0]], lines[1:])
     if lines[0].lstrip().startswith(">>>"):
         return lines
     if all(line.startswith("    ") or not line for line in lines):

@@ -9,8 +9,8 @@ What a page shows can be drawn again: while a page is written, its noise comes f
 file name. The rule leaves nothing to choose, so nobody can draw until the figures look good. Only this tool does that,
 from outside: the library has no such switch, and the tests run the same blocks with secure bits, as users do.
 
-A `python` block is run. On pages of the cookbook and in the tutorial, lines of a `sh` block that call `discreet` are run
-as well (with `# exit code 3` behind them, they must be refused so), and a `toml` block whose first line is
+A `python` block is run. On pages of the cookbook and in the tutorial, lines of a `sh` block that call `discreet` are
+run as well (with `# exit code 3` behind them, they must be refused so), and a `toml` block whose first line is
 `# NAME.toml` is written to that file.
 """
 
