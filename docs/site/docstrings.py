@@ -80,14 +80,16 @@ def as_restructured_text(lines: list[str]) -> list[str]:
 
 def _section(title: str, lines: list[str]) -> list[str]:
     """Return what goes in, comes out or goes wrong: a heading, and its names as a list."""
-    found = [f".. rubric:: {title}", ""]
+    items: list[tuple[str, str]] = []
     for line in lines:
         named = _NAMED.match(line)
         if named:
-            found.append(f"- ``{named[1]}``: {escaped(named[2])}")
+            items.append((f"- ``{named[1]}``: ", named[2]))
+        elif items:
+            items[-1] = items[-1][0], f"{items[-1][1]} {line.strip()}"
         else:
-            found.append(("  " if found[-1].startswith(("- ", "  ")) else "") + escaped(line.strip()))
-    return found
+            items.append(("", line.strip()[:1].upper() + line.strip()[1:]))
+    return [f".. rubric:: {title}", "", *(name + escaped(words) for name, words in items)]
 
 
 def _block(lines: list[str]) -> list[str]:

@@ -101,7 +101,8 @@ def publish(
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
     Each call is charged again; with a `request` it is safe to repeat. Only the system's secure random bits are
-    accepted. A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone.
+    accepted. A release that `infer` could not read is refused before anything is charged, on the basis of public facts
+    alone.
 
     >>> import discreet as dc
     >>> from tempfile import mkdtemp
