@@ -126,7 +126,7 @@ def test_two_tabs_and_the_back_button_ask_once(server: Served) -> None:
 
 PAGES = {
     "ann": ("/", "/catalogue", "/ask", "/questions", "/releases", "/verify", "/you", "/questions/{q}", "/releases/{r}"),
-    "sam": ("/", "/questions", "/people", "/audit", "/you", "/questions/{q}"),
+    "sam": ("/", "/questions", "/people", "/audit", "/you", "/questions/{q}", "/questions/{q}/plan"),
 }
 
 

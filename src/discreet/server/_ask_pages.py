@@ -8,6 +8,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from starlette.responses import RedirectResponse, Response
 
@@ -145,10 +146,14 @@ def _live_curve(asking: Asking) -> Response:
         found = asking.computed("curve", asking.front.study, keys)
     except DeclarationError:
         found = {}
-    return page(asking, "curve.html", curve=_curve(found if isinstance(found, dict) else {}))
+    return page(
+        asking,
+        "curve.html",
+        curve=_curve(found if isinstance(found, dict) else {}, Filled.sent(asking).plain["epsilon"]),
+    )
 
 
-def _curve(found: Mapping[str, object]) -> dict[str, object] | None:
+def _curve(found: Mapping[str, object], asked: str) -> dict[str, object] | None:
     """Return the computed points of a curve with their places in a picture of 100 by 60; epsilon is logarithmic."""
     points = found.get("points")
     if not isinstance(points, list) or len(points) < 2:
@@ -161,7 +166,9 @@ def _curve(found: Mapping[str, object]) -> dict[str, object] | None:
          "y": 56 - 50 * float(each["width"]) / most, "exact": 56 - 50 * float(each["exact_width"]) / most}
         for each in points
     ]  # fmt: skip
-    return {"points": placed, "is_share": found.get("unit") == PROBABILITY, "unit": found.get("unit")}
+    at = round(100 * (math.log(float(Fraction(asked))) - ends[0]) / (ends[1] - ends[0]))
+    return {"points": placed, "is_share": found.get("unit") == PROBABILITY, "unit": found.get("unit"),
+            "epsilon": asked, "at": at}  # fmt: skip
 
 
 def _ask(asking: Asking) -> Response:

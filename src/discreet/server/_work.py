@@ -80,7 +80,7 @@ def _plainly(found: Accuracy) -> str:
 
     def around(width: float) -> str:
         half = width / 2
-        return f"+-{100 * half:.2g} percentage points" if found.unit == PROBABILITY else f"+-{half:.2g} {found.unit}"
+        return f"±{100 * half:.2g} percentage points" if found.unit == PROBABILITY else f"±{half:.2g} {found.unit}"
 
     what = "Each share" if found.unit == PROBABILITY else "Each figure"
     return f"{what} will be known to about {around(found.width)}; without privacy {around(found.exact_width)}."

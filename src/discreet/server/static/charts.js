@@ -34,10 +34,12 @@ const draw = async (place) => {
   const answer = await fetch(place.dataset.chart + (dark.matches ? "&dark=1" : ""), { credentials: "same-origin" });
   const written = answer.ok ? await answer.json() : null;
   if (!written) return;
+  const room = place.clientWidth;
   written.config = { ...written.config, background: "transparent" };
+  written.config.legend = { ...written.config.legend, labelLimit: Math.max(120, room - 140) };
   place.replaceChildren();
   let view = await drawn(written, place);
-  const over = place.querySelector("svg").getBoundingClientRect().width - place.clientWidth;
+  const over = place.querySelector("svg").width.baseVal.value - place.clientWidth;
   const from = widest(written);
   if (over > 0 && from > LEAST) {
     view.finalize();
