@@ -126,7 +126,7 @@ def test_two_tabs_and_the_back_button_ask_once(server: Served) -> None:
 
 PAGES = {
     "ann": ("/", "/catalogue", "/ask", "/questions", "/releases", "/verify", "/you", "/questions/{q}", "/releases/{r}"),
-    "sam": ("/", "/questions", "/people", "/audit", "/you", "/questions/{q}"),
+    "sam": ("/", "/questions", "/people", "/audit", "/you", "/questions/{q}", "/questions/{q}/plan"),
 }
 
 
@@ -209,10 +209,10 @@ def test_a_mean_by_group_is_asked_by_the_keyboard_alone_and_explored(weighing: S
         page.wait_for_selector("text=queued")
         answered(weighing, ann)
         page.click("text=Read the release")
-        page.wait_for_selector("[data-drawn=yes] canvas")
+        page.wait_for_selector("[data-drawn=yes] svg")
         page.select_option("#group", "fall=true")
         page.wait_for_url("**group=fall*")
-        page.wait_for_selector("[data-drawn=yes] canvas")
+        page.wait_for_selector("[data-drawn=yes] svg")
         assert page.locator("tbody tr").count() == 2  # of these records and of the population
         assert ann.faults() == []
         assert ann.complaints() == []

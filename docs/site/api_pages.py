@@ -8,6 +8,7 @@ import ast
 import inspect
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -102,6 +103,19 @@ def pages() -> dict[str, str]:
     return found
 
 
+@cache
+def places_of_names() -> dict[str, str]:
+    """Return under which name each public name has its page, by the module in which it is defined."""
+    found = {}
+    for folder in ["", *folders()]:
+        module = import_module(f"discreet.{folder}".rstrip("."))
+        names = own_names(folder) if folder else tuple(name for group in front_door().values() for name in group)
+        for what, name in ((getattr(module, name), name) for name in names):
+            if inspect.isclass(what) or inspect.isroutine(what):
+                found[f"{what.__module__}.{what.__qualname__}"] = f"{module.__name__}.{name}"
+    return found
+
+
 def own_names(folder: str) -> tuple[str, ...]:
     """Return the names of a folder that have no page at the front door."""
     module = import_module(f"discreet.{folder}")
@@ -146,8 +160,12 @@ def _name_page(module: str, name: str) -> str:
     what = getattr(import_module(module), name)
     if inspect.isclass(what):
         kind = "autoexception" if issubclass(what, BaseException) else "autoclass"
-        inherited = "" if issubclass(what, _BUILT_IN) else "\n   :inherited-members:"
-        directive = f".. {kind}:: {module}.{name}\n   :members:{inherited}"
+        above = _documented_above(what)
+        shared = ", ".join(["object", *(each.__name__ for each in above)])
+        inherited = "" if issubclass(what, _BUILT_IN) else f"\n   :inherited-members: {shared}"
+        links = ", ".join(f":py:class:`~{places_of_names()[_full_name(each)]}`" for each in above)
+        also = f"It also has the members of {links}.\n\n" if links else ""
+        directive = f"{also}.. {kind}:: {module}.{name}\n   :members:{inherited}"
     elif inspect.isroutine(what):
         directive = f".. autofunction:: {module}.{name}"
     else:
@@ -155,6 +173,19 @@ def _name_page(module: str, name: str) -> str:
     folder = module.removeprefix("discreet").removeprefix(".")
     up = f"In :doc:`discreet.{folder} <index>`" if folder else "In :doc:`discreet <index>`"
     return f":orphan:\n\n{_title(name)}\n\n{up}\n\n{directive}\n"
+
+
+def _documented_above(what: type) -> tuple[type, ...]:
+    """Return the nearest classes above one that have a page of their own: their members are described there."""
+    found: list[type] = []
+    for each in what.__mro__[1:]:
+        if _full_name(each) in places_of_names() and not any(issubclass(near, each) for near in found):
+            found.append(each)
+    return tuple(found)
+
+
+def _full_name(what: type) -> str:
+    return f"{what.__module__}.{what.__qualname__}"
 
 
 def _table(module: str, places: Mapping[str, str]) -> str:

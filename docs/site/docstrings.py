@@ -6,10 +6,37 @@ are mathematics in them. So everything is escaped except code between backticks,
 
 import inspect
 import re
+from collections.abc import Mapping
 
 _CODE = re.compile(r"``?([^`]+)``?")
 _EMPHASIS = re.compile(r"(?<![\w*])\*([A-Za-z][\w ,-]*)\*(?![\w*])")
+_SECTIONS = {"Args:": "Parameters", "Returns:": "Returns", "Raises:": "Raises"}
+_NAMED = re.compile(r"^    (\*{0,2}\w+): (.*)$")
 _ITEM = re.compile(r"^(\s*)(-|\d+\.) (.*)$")
+
+
+_ARRAY_LIKE = (
+    r"~numpy\._typing\._array_like\._Buffer \| .+?~numpy\._typing\._nested_sequence\._NestedSequence"
+    r"\[(?:complex \| bytes \| str|int|float)[^\]]*\]"
+)
+_ARRAY = r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[(?:~numpy|~typing)\.(\w+)\]\]"
+_SIMPLER = (
+    (re.compile(_ARRAY_LIKE), "ArrayLike"),
+    (re.compile(_ARRAY), r"ndarray[\1]"),
+    (re.compile(r"~discreet\.mechanism\._model\.ModelT"), "~discreet.mechanism.Model"),
+    (re.compile(r"~discreet\.inference\._infer\.AnyPosterior"), "~discreet.inference.Posterior"),
+    (re.compile(r"<factory>|\{<class [^}]*\}|<object object[^>]*>"), "..."),
+)
+_FULL_NAME = re.compile(r"~(discreet[\w.]*)")
+
+
+def readable_types(signature: str | None, public: Mapping[str, str]) -> str | None:
+    """Return a signature without the inside of numpy, in which names of the library are those that have a page."""
+    if signature is None:
+        return None
+    for long, short in _SIMPLER:
+        signature = long.sub(short, signature)
+    return _FULL_NAME.sub(lambda name: f"~{public.get(name[1], name[1])}", signature)
 
 
 def summary(what: object) -> str:
@@ -51,7 +78,23 @@ def as_restructured_text(lines: list[str]) -> list[str]:
     return found
 
 
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Return what goes in, comes out or goes wrong: a heading, and its names as a list."""
+    items: list[tuple[str, str]] = []
+    for line in lines:
+        named = _NAMED.match(line)
+        if named:
+            items.append((f"- ``{named[1]}``: ", named[2]))
+        elif items:
+            items[-1] = items[-1][0], f"{items[-1][1]} {line.strip()}"
+        else:
+            items.append(("", line.strip()[:1].upper() + line.strip()[1:]))
+    return [f".. rubric:: {title}", "", *(name + escaped(words) for name, words in items)]
+
+
 def _block(lines: list[str]) -> list[str]:
+    if lines[0] in _SECTIONS:
+        return _section(_SECTIONS[lines[0]], lines[1:])
     if lines[0].lstrip().startswith(">>>"):
         return lines
     if all(line.startswith("    ") or not line for line in lines):

@@ -9,8 +9,9 @@ What a page shows can be drawn again: while a page is written, its noise comes f
 file name. The rule leaves nothing to choose, so nobody can draw until the figures look good. Only this tool does that,
 from outside: the library has no such switch, and the tests run the same blocks with secure bits, as users do.
 
-A `python` block is run. On pages of the cookbook, lines of a `sh` block that call `discreet` are run as well, and a
-`toml` block whose first line is `# NAME.toml` is written to that file.
+A `python` block is run. On pages of the cookbook and in the tutorial, lines of a `sh` block that call `discreet` are
+run as well (with `# exit code 3` behind them, they must be refused so), and a `toml` block whose first line is
+`# NAME.toml` is written to that file.
 """
 
 import contextlib
@@ -30,7 +31,8 @@ from unittest.mock import patch
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"\A\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"!\[[^\]]*\]\((images/[^)]+)\)")
-_FILE = re.compile(r"\A# (\S+\.toml)\n")
+_EXIT = re.compile(r"# exit code (\d)$")
+FILE = re.compile(r"\A# (\S+\.toml)\n")
 
 
 def run_python(page: str, number: int, block: str, names: dict[str, object]) -> None:
@@ -47,12 +49,18 @@ def run_commands(block: str) -> None:
 
     for line in block.replace("\\\n", " ").splitlines():
         if line.startswith("discreet "):
-            main(shlex.split(line, comments=True)[1:], standalone_mode=False)
+            code = 0
+            try:
+                main(shlex.split(line, comments=True)[1:], standalone_mode=False)
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+            wanted = _EXIT.search(line)
+            assert code == (int(wanted[1]) if wanted else 0), f"{line!r} ended with {code}"
 
 
 def write_file(block: str) -> None:
     """Write a block that names its file in the first line."""
-    if named := _FILE.match(block):
+    if named := FILE.match(block):
         Path(named[1]).write_text(block)
 
 
@@ -74,10 +82,11 @@ def repeatable_noise(seed: int) -> Iterator[None]:
 def run_page(page: Path) -> Iterator[tuple[re.Match[str], str]]:
     """Run the blocks of a page; yield each, once it has run, with what it printed."""
     names: dict[str, object] = {"__name__": "example"}
-    is_recipe = page.parent.name == "cookbook"
+    is_recipe = page.parent.name == "cookbook" or page.name == "tutorial.md"
     for number, found in enumerate(FENCED.finditer(page.read_text("utf-8")), start=1):
         kind, block = found.groups()
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             if kind == "python":
                 run_python(page.name, number, block, names)
             elif kind == "sh" and is_recipe:

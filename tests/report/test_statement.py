@@ -101,7 +101,7 @@ def test_the_results_are_the_posteriors_numbers() -> None:
         assert names in ("ward=A, fall=no", "ward=A, fall=yes", "ward=B, fall=no", "ward=B, fall=yes")
         row = f"| {names} | {mean:.1%} | {100 * low:.1f} to {high:.1%} | {share:.0%} |".replace("%", " %")
         assert row in text
-    assert f"about as much as {posterior.equivalent_records:.0f} exactly known records" in text
+    assert f"about as informative as {posterior.equivalent_records:.0f} records without noise" in text
     assert "Each interval was read from the noisy sum of its own share" in text
     assert "It is this program's default, because none was declared." in text
 

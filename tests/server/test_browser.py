@@ -25,7 +25,7 @@ def test_an_analyst_plans_asks_waits_and_explores(server: Served) -> None:
         page.wait_for_selector("text=queued")
         answered(server, ann)
         page.click("text=Read the release")
-        page.wait_for_selector("[data-drawn=yes] canvas")
+        page.wait_for_selector("[data-drawn=yes] svg")
         page.select_option("#event", "fall=true")
         page.wait_for_url("**event=fall*")
         page.wait_for_selector("td:text('fall=true')")

@@ -7,7 +7,7 @@ from discreet.server._guard import Rule
 from discreet.server._roles import RIGHTS
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "serving.md"
+PAGE = ROOT / "docs" / "serving-operating.md"
 
 
 def line_of(rule: Rule) -> str:

@@ -7,13 +7,15 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import discreet as dc
 from discreet._core.exact import Exact
 from discreet.study import Maker
-from discreet.study._file import DeclaredBudget, DeclaredColumn, DeclaredData, DeclaredQuestion
+from discreet.study._file import DeclaredBudget, DeclaredColumn, DeclaredData, DeclaredLookup, DeclaredQuestion
 from discreet.study._models import asked_models
+from study_keys import page_with
 
 
 def make(
@@ -91,3 +93,27 @@ def test_every_key_of_a_model_stands_in_the_tables_of_the_page_on_studies() -> N
         assert {key for key in keys if key not in named and f"`{key}`" not in rows} == set(), model
     for table in (DeclaredData, DeclaredColumn, DeclaredBudget, DeclaredQuestion):
         assert set(table.__struct_fields__) - {"further"} <= named
+
+
+STUDIES = Path(__file__).parents[2] / "docs" / "studies.md"
+
+
+def test_the_page_of_studies_lists_the_keys_of_every_registered_model() -> None:
+    text = STUDIES.read_text("utf-8")
+    assert page_with(text) == text, "run `python docs/site/study_keys.py`"
+
+
+@pytest.mark.parametrize(
+    ("heading", "declared"),
+    [
+        ("[data]", DeclaredData),
+        ("[columns.NAME]", DeclaredColumn),
+        ("[lookups.NAME]", DeclaredLookup),
+        ("[budget]", DeclaredBudget),
+        ("[questions.NAME]", DeclaredQuestion),
+    ],
+)
+def test_the_page_of_studies_lists_the_keys_of_every_part(heading: str, declared: type[msgspec.Struct]) -> None:
+    part = STUDIES.read_text("utf-8").split(f"\n### {heading}\n")[1].split("\n#")[0]
+    listed = set(re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (`[^|]+) \|", part, re.MULTILINE))))
+    assert set(declared.__struct_fields__) - {"further"} <= listed

@@ -206,7 +206,6 @@ def infer(
         points = {} if closest is None else {"closest": dict(zip(names, closest, strict=True))}
         return show_json(document | {"point": point} | points)
     show_warnings(notes)
-    show_posterior(posterior, level, closest=closest)
     titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled"}
     for key, title in titles.items():
         if rows := answers[key]:
@@ -219,6 +218,7 @@ def infer(
         say(f"Probability of {row.quantity}{condition}: {row.text(row.mean)}, {words}.")
     say(*(f"Probability that {text}: {chance:.4f}{_drawn(chance)}" for text, chance in judged.items()))
     say(*([] if difference is None else [difference.sentence]))
+    show_posterior(posterior, level, closest=closest)
     say(*(f"Wrote {path}." for path in files))
     return None
 

@@ -25,7 +25,6 @@ def show_posterior(
     """
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    say(*filter(None, [sources_line(posterior), posterior.text.estimation]))
     rows, point = posterior.rows(level), "mean"
     if closest is not None:
         rows, point = tuple(replace(row, mean=own) for row, own in zip(rows, closest, strict=True)), "closest"
@@ -39,6 +38,7 @@ def show_posterior(
         *([] if closest is None else [_CLOSEST]),
         *filter(None, [] if closest is not None else [outside_interval_note(posterior, rows[:MOST_SHOWN])]),
         f"Intervals cover the uncertainty from sampling and from the privacy noise together{shares}.",
+        *filter(None, [sources_line(posterior), posterior.text.estimation]),
         *remarks(posterior, level),
         f"This release was {posterior.method}.",
     )

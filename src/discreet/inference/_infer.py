@@ -64,13 +64,35 @@ def infer(
 ) -> AnyPosterior:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
-    Several may be of one table, or of a table or graph and its margins. The first suitable solver reads: see `method`.
     Without a prior, shares are inferred from their own noisy sums; `posterior.table` infers all cells jointly, with the
-    prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
-    table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
-    the reader's own records of the population, or their counts; `patience` allows that many times the usual work.
-    `model` is a program (docs/programs.md) that reads tables, of the same records or of different `populations`:
-    `infer(populations={"north": r1, "south": r2}, model=...)`.
+    prior's strength learnt. The first suitable solver reads; the posterior's `method` says which it was.
+
+    >>> import discreet as dc
+    >>> smoking = dc.Categories("smoking", levels=("never", "former", "current"))
+    >>> mechanism = dc.GeometricHistogram(smoking, size=300, epsilon=1)
+    >>> posterior = dc.infer(dc.simulate(mechanism, [150, 81, 54, 15], dc.SeededBits(1)))
+    >>> low, high = posterior.interval("never", 0.9)
+    >>> low < 0.5 < high
+    True
+
+    Args:
+        *releases: several may be of one table, or of a table or graph and its margins.
+        prior: the reader's own, or a name: "declared" is the holder's, "learnt" gives the joint posterior of a
+            table, "none" reads as if none was declared.
+        strengths: multiples of the prior, weighted by evidence.
+        own: the reader's own records of the population, or their counts.
+        patience: how many times the usual work is allowed.
+        model: a program (docs/programs.md) that reads tables, of the same records or of different
+            `populations`.
+        populations: releases by name, of different people: `infer(populations={"north": r1, "south": r2},
+            model=...)`.
+
+    Returns:
+        a posterior of the class that suits the model, with everything that `Posterior` has.
+
+    Raises:
+        DeclarationError: if the releases do not belong together, or if nothing can read them within the work
+            allowed.
     """
     if model is not None or populations is not None:
         from discreet.programs import infer_program  # rarely needed

@@ -114,10 +114,10 @@ def remarks(posterior: "Posterior", level: float = SHOWN_LEVEL) -> tuple[str, ..
 
 
 def screen(posterior: "Posterior", level: float = SHOWN_LEVEL) -> str:
-    """Return what `print` shows: how it was read, and the rows with aligned columns."""
+    """Return what `print` shows: the rows with aligned columns, and below them how they were inferred."""
     rows = posterior.rows(level)
-    lines = [sources_line(posterior), posterior.text.estimation, screen_of(rows, level)]
-    return "\n".join(filter(None, [*lines, outside_interval_note(posterior, rows)]))
+    notes = [outside_interval_note(posterior, rows), sources_line(posterior), posterior.text.estimation]
+    return "\n".join(filter(None, [screen_of(rows, level), *notes]))
 
 
 def notebook(posterior: "Posterior", level: float = SHOWN_LEVEL) -> str:

@@ -72,6 +72,14 @@ class Ledger(NotebookRepr):
     """A privacy budget for one population: the limit, and everything spent so far (a privacy accountant).
 
     A new ledger is a new budget: several ledgers for the same people can spend more than any one of them allows.
+
+    >>> import discreet as dc
+    >>> from tempfile import mkdtemp
+    >>> ledger = dc.Ledger.create(f"{mkdtemp()}/study.db", epsilon=2, population="patients of 2026")
+    >>> print(ledger.remaining)
+    Budget(epsilon=2, delta=0)
+    >>> ledger.entries()[0].kind
+    'created'
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -95,14 +103,31 @@ class Ledger(NotebookRepr):
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet or on a server (`postgresql://...`).
 
-        `Unit(words, rows)` states how many rows a unit may have; otherwise the first charge fixes that. `groups` names
-        disjoint groups of public size about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public
-        who belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two
-        records, and the two largest groups count. With ADD_OR_REMOVE the number of records is secret too, groups may be
-        of secret size, and the largest group counts; only releases that hide whether someone is there are accepted.
-        Then `groups` may also be a column: each of its levels is a group, such as 'ward = West' (`Where`).
-        With `per="quarter"` at most `allowance` of epsilon is spent in any quarter. With a `metric`, epsilon is per
-        unit of distance, and only releases under that metric are accepted.
+        Args:
+            path: the file, or the address.
+            epsilon: all that may ever be spent on these people.
+            delta: all that may ever be spent on these people.
+            population: who they are, in words; studies must name the same.
+            unit: whom the guarantee protects. `Unit(words, rows)` states how many rows a unit may have;
+                otherwise the first charge fixes that.
+            accountant: how charges add up, "basic" or "zcdp".
+            groups: disjoint groups of public size about which separate releases may be made. With
+                ADD_OR_REMOVE also a column: each of its levels is a group, such as 'ward = West' (`Where`),
+                of secret size.
+            adjacency: which data sets are neighbours. With REPLACE_WITHIN_GROUP it is public who belongs to
+                which group. With REPLACE_ONE two people may exchange groups: what is about everyone is
+                charged for two records, and the two largest groups count. With ADD_OR_REMOVE the number of
+                records is secret too, the largest group counts, and only releases that hide whether someone
+                is there are accepted.
+            per: in each "quarter", "month" or "year" at most so much of epsilon is spent.
+            allowance: in each "quarter", "month" or "year" at most so much of epsilon is spent.
+            metric: epsilon is per unit of its distance, and only releases under it are accepted.
+
+        Returns:
+            the ledger, opened.
+
+        Raises:
+            LedgerError: if there is one already, or if it cannot be written.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
         named, by_rule = rule_beginning(groups, adjacency)

@@ -46,6 +46,15 @@ def read_bif(text: str) -> tuple[Network, Tables]:
     >>> network, tables = read_bif(coin)
     >>> network, tables["coin"]
     (Network('coin'), array([0.25, 0.75]))
+
+    Args:
+        text: the text of a file in the Bayesian Interchange Format.
+
+    Returns:
+        the network, and by variable its probabilities given its parents.
+
+    Raises:
+        DeclarationError: if the text is no network that can be read.
     """
     tokens = _Tokens(text)
     columns: dict[str, Column] = {}

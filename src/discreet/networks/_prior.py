@@ -11,7 +11,11 @@ from discreet.records import Column
 
 @dataclass(frozen=True)
 class EquivalentSize:
-    """A prior worth `records` imagined records for each variable (BDeu): records / (rows * levels) in every cell."""
+    """A prior worth `records` imagined records for each variable (BDeu): records / (rows * levels) in every cell.
+
+    >>> EquivalentSize(4)
+    EquivalentSize(records=4)
+    """
 
     records: float
 

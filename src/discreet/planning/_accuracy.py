@@ -215,9 +215,7 @@ def accuracy(
 ) -> Accuracy:
     """Return the accuracy to expect of a release by this mechanism, for any model.
 
-    `studies` left out means as many as take about a second. A mechanism whose releases could not be read is refused,
-    and so is more than `patience` times the usual work. `model` is a family or program by which a table will be read,
-    as in `infer`. Where the number of records is secret, `about` is a guess of it that does not come from the data.
+    Studies are simulated, noise is added, and they are read as the release will be. No records are needed.
 
     >>> from discreet.tables import GeometricHistogram
     >>> from discreet.tables import Categories
@@ -225,6 +223,21 @@ def accuracy(
     >>> found = accuracy(GeometricHistogram(coin, size=100, epsilon=1))
     >>> found.exact_width < found.width < 1.2 * found.exact_width
     True
+
+    Args:
+        mechanism: the mechanism that would publish.
+        level: the level of the intervals whose widths are expected.
+        studies: how many studies are simulated; left out, as many as take about a second.
+        seed: the seed of the simulation.
+        patience: how many times the usual work is allowed.
+        model: a family or program by which a table will be read, as in `infer`.
+        about: where the number of records is secret, a guess of it that does not come from the data.
+
+    Returns:
+        expected widths and errors, overall and for each quantity, beside those of exact statistics.
+
+    Raises:
+        DeclarationError: if a release could not be read, or if that takes more than the work allowed.
     """
     require_mechanism(mechanism, "Accuracy is that")
     size = simulated_size(mechanism, about)

@@ -119,7 +119,29 @@ def compare(
     studies: int | None = None,
     seed: int = 1,
 ) -> Ranking:
-    """Rank all mechanisms that may publish a model under (epsilon, delta), on the same simulated studies."""
+    """Rank all mechanisms that may publish a model under (epsilon, delta), on the same simulated studies.
+
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> ranking = dc.compare(coin, size=100, epsilon=1, studies=2)
+    >>> "GeometricHistogram" in str(ranking)
+    True
+
+    Args:
+        model: what is to be learnt.
+        size: the public number of records.
+        epsilon: the guarantee that all of them give.
+        delta: the guarantee that all of them give.
+        level: the level of the intervals whose widths are compared.
+        studies: how many studies are simulated; left out, as many as take about a second.
+        seed: the seed of the simulation.
+
+    Returns:
+        the mechanisms, best first, with what each is expected to achieve. `charts.ranking_chart` draws it.
+
+    Raises:
+        DeclarationError: if no mechanism can publish the model under this guarantee.
+    """
     if not isinstance(model, Model):
         raise DeclarationError(
             f"compare ranks mechanisms for a model, such as Categories; got a {type(model).__name__}."

@@ -80,6 +80,18 @@ def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0)
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
     >>> type(suggest(smoking, size=1000, epsilon=1).mechanism).__name__
     'GeometricHistogram'
+
+    Args:
+        model: what is to be learnt, or the program by which a table will be read.
+        size: the public number of records.
+        epsilon: the guarantee.
+        delta: the guarantee.
+
+    Returns:
+        a suggestion with its `mechanism` and, in words, why it was chosen.
+
+    Raises:
+        DeclarationError: if no mechanism can publish the model under this guarantee.
     """
     found = chosen_mechanism(model, size, epsilon, delta)
     if (why := why_unreadable(found.mechanism)) is not None:

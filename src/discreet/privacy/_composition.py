@@ -107,7 +107,22 @@ class Totals:
 
 
 def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals:
-    """Return the total cost of mechanisms at one delta (composition), for units with up to `rows` records."""
+    """Return the total cost of mechanisms at one delta (composition), for units with up to `rows` records.
+
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> totals = dc.compose([dc.GeometricHistogram(coin, size=100, epsilon="0.1")] * 10, delta="1e-6")
+    >>> totals.basic
+    Fraction(1, 1)
+
+    Args:
+        mechanisms: what is published about the same records.
+        delta: the delta at which the totals are computed.
+        rows: how many records one unit may have.
+
+    Returns:
+        the total epsilon by each rule: basic, advanced, zCDP, and privacy losses convolved.
+    """
     allowed = probability(delta, "delta")
     deltas = rho = leak = Fraction(0)
     epsilons: list[Fraction] = []

@@ -184,7 +184,12 @@ class Amount:
 
 @dataclass(frozen=True, repr=False)
 class Budget(Amount):
-    """An amount of privacy as (epsilon, delta)."""
+    """An amount of privacy as (epsilon, delta).
+
+    >>> from fractions import Fraction
+    >>> print(Budget(Fraction(1, 2), Fraction(0)))
+    Budget(epsilon=0.5, delta=0)
+    """
 
     epsilon: Fraction
     delta: Fraction

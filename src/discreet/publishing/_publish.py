@@ -100,15 +100,41 @@ def publish(
 ) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    `unit` states whom the guarantee protects and how many rows each may have, which the charge takes into account; the
-    default is the `Unit` that the ledger was created with, or else the one that the model protects. Each call is
-    charged again; with a `request`, a name of your choice, it is safe to repeat: the release recorded under that name
-    is returned and nothing is charged. `group` names the group of the ledger that the records belong to, `data` the
-    data set; where groups were declared by a rule, it follows from which records were counted (`Where`). Only the
-    system's secure random bits are accepted.
+    Each call is charged again; with a `request` it is safe to repeat. Only the system's secure random bits are
+    accepted. A release that `infer` could not read is refused before anything is charged, on the basis of public facts
+    alone.
 
-    A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
-    `reading="none"` to publish it anyway: the release then says that there is no posterior.
+    >>> import discreet as dc
+    >>> from tempfile import mkdtemp
+    >>> smoking = dc.Categories("smoking", levels=("never", "former", "current"))
+    >>> secret = smoking.statistics({"smoking": ["never"] * 180 + ["former"] * 70 + ["current"] * 50})
+    >>> ledger = dc.Ledger.create(f"{mkdtemp()}/study.db", epsilon=2)
+    >>> mechanism = dc.GeometricHistogram(smoking, size=300, epsilon="0.5")
+    >>> release = dc.publish(mechanism, secret, ledger=ledger, label="Smoking, 2026")
+    >>> print(ledger.remaining)
+    Budget(epsilon=1.5, delta=0)
+
+    Args:
+        mechanism: how noise is added, with its guarantee.
+        secret: the statistics of the records, as the model counted them.
+        ledger: the budget of these people.
+        label: what readers will see.
+        unit: whom the guarantee protects and how many rows each may have, which the charge takes into account;
+            by default the `Unit` that the ledger was created with, or else the one that the model protects.
+        request: a name of your choice. What is recorded under it is returned, and nothing is charged again.
+        group: the group of the ledger that the records belong to; where groups were declared by a rule, it
+            follows from which records were counted (`Where`).
+        data: a name of the data set, for the ledger.
+        reading: "none" publishes what nobody can read; the release then says that there is no posterior.
+        bits: the system's secure bits, which is all that is accepted.
+
+    Returns:
+        the release, with the receipt of its charge.
+
+    Raises:
+        BudgetError: if the budget does not suffice.
+        PublishError: if the release could not be read, or the secret does not fit the mechanism. Nothing is
+            charged then.
     """
     bits = SystemBits() if bits is None else bits
     part = PublishedPart(mechanism, secret, label, reading)

@@ -28,7 +28,34 @@ def publish_plan(
 ) -> list[Release]:
     """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
 
-    `reading` is as in `publish`: one value for all releases, or one for each.
+    >>> import discreet as dc
+    >>> from tempfile import mkdtemp
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> secret = coin.statistics({"coin": ["heads"] * 60 + ["tails"] * 40})
+    >>> mechanism = dc.GeometricHistogram(coin, size=100, epsilon="0.25")
+    >>> plan = dc.Plan([mechanism, mechanism], delta=0)
+    >>> ledger = dc.Ledger.create(f"{mkdtemp()}/study.db", epsilon=1)
+    >>> first, second = dc.publish_plan(plan, [secret, secret], ledger, ["first", "second"])
+    >>> print(ledger.spent)
+    Budget(epsilon=0.5, delta=0)
+
+    Args:
+        plan: the mechanisms, fixed in advance.
+        secrets: the statistics for each of them, in the same order.
+        labels: the label of each release.
+        ledger: the budget of these people.
+        unit: as in `publish`.
+        request: as in `publish`.
+        data: as in `publish`.
+        bits: as in `publish`.
+        reading: as in `publish`; one value for all releases, or one for each.
+
+    Returns:
+        the releases, in the order of the plan.
+
+    Raises:
+        BudgetError: if the budget does not suffice for all of them. Nothing is charged then.
+        PublishError: if one of them could not be read, or does not fit its statistics.
     """
     bits = SystemBits() if bits is None else bits
     if not isinstance(plan, Plan):

@@ -16,7 +16,24 @@ def simulate(
 ) -> Release[ModelT]:
     """Draw an output for public counts and return it as a release marked as simulated.
 
-    Secret statistics are refused: that would be a release that was never charged.
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> mechanism = dc.GeometricHistogram(coin, size=100, epsilon=1)
+    >>> release = dc.simulate(mechanism, [60, 40], dc.SeededBits(1))
+    >>> release.simulated, sum(release.output)
+    (True, 100)
+
+    Args:
+        mechanism: how noise is added.
+        counts: made-up or public statistics, as the model counts them.
+        bits: the random bits; `SeededBits` draw the same noise again.
+        label: what readers will see.
+
+    Returns:
+        the release, marked as simulated in every output.
+
+    Raises:
+        SecretError: for secret statistics: that would be a release that was never charged.
     """
     if isinstance(counts, Statistics):
         raise SecretError(

@@ -173,10 +173,28 @@ def _quiet(connection: "DuckDBPyConnection") -> "DuckDBPyConnection":
 
 
 def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Source:
-    """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
+    r"""Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
-    `table` names the table if a DuckDB file has several. `separator` is by default a comma for .csv, a tab for .tsv.
-    Instead of a path, it may be the address of a server: postgresql://user@host/database, or sc://host:port for Spark.
+    >>> import discreet as dc
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "coins.csv")
+    >>> _ = file.write_text("coin\nheads\ntails\nheads\n")
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> coin.statistics(dc.read(file))
+    Statistics(<2 secret values>)
+
+    Args:
+        path: one file, several of the same form, or the address of a server: postgresql://user@host/database,
+            or sc://host:port for Spark.
+        table: which table, if a DuckDB file has several.
+        separator: the character between fields; by default a comma for .csv, a tab for .tsv.
+
+    Returns:
+        a source that can be counted and summed, and never returns a row.
+
+    Raises:
+        SourceError: if the file cannot be read. Messages do not quote it.
     """
     if isinstance(path, str) and "://" in path:
         from discreet.records._servers import connect  # few need a server

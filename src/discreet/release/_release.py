@@ -53,6 +53,14 @@ SCHEMA = 1
 class Release(NotebookRepr, Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its noisy output, and the receipt of the charge.
 
+    Releases come from `publish`, `simulate` or `Release.from_json`.
+
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> release = dc.simulate(dc.GeometricHistogram(coin, size=100, epsilon=1), [60, 40], dc.SeededBits(1))
+    >>> dc.Release.from_json(release.to_json()) == release
+    True
+
     `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder
     declared that there will be no posterior. `signatures` are kept as received, without being checked. `where` says
     which records it is about, if not all of them; `derived` how columns of theirs are made of others, if any are.

@@ -52,9 +52,27 @@ def catalogue(front: Front) -> dict[str, object]:
 def planned(asking: Asking, keys: object) -> dict[str, object]:
     """Return the cost and the mechanism of a question, and what is left of the budget and of the allowance."""
     front = asking.front
-    found = asking.computed("plan", front.study, keys)
-    plan = found if isinstance(found, dict) else {}
-    return plan | {"remaining": _remaining(front.budget, plan), "allowance": front.allowance(asking.somebody)}
+    found = asking.computed("plan", front.study, unreasoned(keys)[0])
+    plan = dict(found) if isinstance(found, dict) else {}
+    published = _published(front, str(plan.pop("canonical", "")))
+    left = {"remaining": _remaining(front.budget, plan), "allowance": front.allowance(asking.somebody)}
+    return plan | left | {"published": published}
+
+
+def _published(front: Front, canonical: str) -> str | None:
+    """Return the release of an equal question: to ask again is free, but not under a budget of periods."""
+    if not canonical or front.budget.get("period"):
+        return None
+    return next((each.release for each in front.questions.answered(canonical)), None)
+
+
+def unreasoned(keys: object) -> tuple[object, str]:
+    """Return what was asked, and apart from it the reason that only the steward reads."""
+    if not isinstance(keys, dict) or "reason" not in keys:
+        return keys, ""
+    if not isinstance(keys["reason"], str):
+        raise DeclarationError("A reason must be a text. Nothing was asked.")
+    return {name: value for name, value in keys.items() if name != "reason"}, keys["reason"]
 
 
 def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, object] | None:
@@ -71,7 +89,7 @@ def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, 
 def planned_width(asking: Asking, keys: object) -> dict[str, object]:
     """Return how wide the intervals of a question will be, or say why that cannot be predicted."""
     try:
-        found = asking.computed("width", asking.front.study, keys)
+        found = asking.computed("width", asking.front.study, unreasoned(keys)[0])
     except DeclarationError as problem:
         found = {"width": None, "words": f"No width can be predicted: {problem}"}
     return found if isinstance(found, dict) else {}
@@ -80,10 +98,11 @@ def planned_width(asking: Asking, keys: object) -> dict[str, object]:
 def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object], bool]:
     """Put a question into the queue; return it, and whether it is new."""
     front = asking.front
+    keys, reason = unreasoned(keys)
     asking.computed("plan", front.study, keys)  # first read in another process, under a time limit
     read = read_declaration(front.declarations, keys)
     require_room(read.cost, read.question.label, front.budget)
-    asked, is_new = front.questions.ask(asking.somebody, front.declarations, read, key)
+    asked, is_new = front.questions.ask(asking.somebody, front.declarations, read, key, reason)
     return asked.document(), is_new
 
 

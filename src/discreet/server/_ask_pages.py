@@ -4,15 +4,18 @@ Fields of the chosen kind of question are called `its.KEY`, those of a query of 
 becomes the keys of a study file, and the parser of study files decides whether it makes sense.
 """
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from starlette.responses import RedirectResponse, Response
 
 from discreet._core.documents import canonical_json, read_json
 from discreet._core.errors import DeclarationError, DiscreetError, DocumentError
-from discreet.server._api import ask, planned, planned_width
+from discreet.inference import PROBABILITY
+from discreet.server._api import ask, planned, planned_width, unreasoned
 from discreet.server._front import Asking
 from discreet.server._guard import Rule
 from discreet.server._problems import HttpProblem
@@ -22,7 +25,12 @@ from discreet.study import Declarations, Form, mechanism_form, query_forms
 
 Texts = Mapping[str, Sequence[str]]
 
+<<<<<<< HEAD
 _PLAIN = ("label", "epsilon", "where", "mechanism", "delta")
+=======
+_PLAIN = ("label", "epsilon", "mechanism", "delta")
+_REASON = "reason"  # for the steward, and no part of the question
+>>>>>>> work-site
 _USUAL = "categories"
 _BEGIN = "Enter a label and an epsilon and fill in the fields to see the plan. Planning spends nothing."
 
@@ -37,6 +45,7 @@ class Filled:
     its: Texts = field(default_factory=dict)
     of: Texts = field(default_factory=dict)
     more: str = ""
+    reason: str = ""
 
     @classmethod
     def sent(cls, asking: Asking) -> "Filled":
@@ -48,7 +57,7 @@ class Filled:
             if part in parts:
                 parts[part][key] = texts
         model, kind, more = asking.field("model", _USUAL), asking.field("kind"), asking.field("more")
-        return cls(model, kind, plain, parts["its"], parts["of"], more)
+        return cls(model, kind, plain, parts["its"], parts["of"], more, asking.field(_REASON).strip())
 
     @classmethod
     def prepared(cls, keys: Mapping[str, object], declarations: Declarations) -> "Filled":
@@ -76,9 +85,10 @@ class Filled:
         for each in (form, own):
             question |= {} if each is None else each.keys(self.its)
         question |= _object(self.more, "More keys")
+        asked: dict[str, object] = {"question": question} | ({_REASON: self.reason} if self.reason else {})
         if not self.kind:
-            return {"question": question}
-        return {"question": question, "query": {"kind": self.kind} | ({} if query is None else query.keys(self.of))}
+            return asked
+        return asked | {"query": {"kind": self.kind} | ({} if query is None else query.keys(self.of))}
 
 
 def _object(text: str, what: str) -> dict[str, object]:
@@ -134,6 +144,37 @@ def _live_width(asking: Asking) -> Response:
     return page(asking, "width.html", width=found)
 
 
+def _live_curve(asking: Asking) -> Response:
+    keys = unreasoned(Filled.sent(asking).keys(asking.front.declarations))[0]
+    try:
+        found = asking.computed("curve", asking.front.study, keys)
+    except DeclarationError:
+        found = {}
+    return page(
+        asking,
+        "curve.html",
+        curve=_curve(found if isinstance(found, dict) else {}, Filled.sent(asking).plain["epsilon"]),
+    )
+
+
+def _curve(found: Mapping[str, object], asked: str) -> dict[str, object] | None:
+    """Return the computed points of a curve with their places in a picture of 100 by 60; epsilon is logarithmic."""
+    points = found.get("points")
+    if not isinstance(points, list) or len(points) < 2:
+        return None
+    ends = [math.log(float(points[each]["epsilon"])) for each in (0, -1)]
+    most = max(float(each["width"]) for each in points) or 1.0
+    placed = [
+        {"epsilon": each["epsilon"], "width": each["width"],
+         "x": 4 + 92 * (math.log(float(each["epsilon"])) - ends[0]) / (ends[1] - ends[0]),
+         "y": 56 - 50 * float(each["width"]) / most, "exact": 56 - 50 * float(each["exact_width"]) / most}
+        for each in points
+    ]  # fmt: skip
+    at = round(100 * (math.log(float(Fraction(asked))) - ends[0]) / (ends[1] - ends[0]))
+    return {"points": placed, "is_share": found.get("unit") == PROBABILITY, "unit": found.get("unit"),
+            "epsilon": asked, "at": at}  # fmt: skip
+
+
 def _ask(asking: Asking) -> Response:
     filled = Filled.sent(asking)
     try:
@@ -148,6 +189,7 @@ RULES: tuple[Rule, ...] = (
     Rule("POST", "/ask/form", ASK, _fields, "The form with the fields of another kind of question."),
     Rule("POST", "/ask/plan", ASK, _live_plan, "The plan of a question while it is written."),
     Rule("POST", "/ask/width", ASK, _live_width, "The expected widths of a question while it is written."),
+    Rule("POST", "/ask/curve", ASK, _live_curve, "The expected widths at other epsilons."),
     Rule("POST", "/ask", ASK, _ask, "Ask."),
 )
 """Every route on which people ask."""

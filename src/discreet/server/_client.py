@@ -68,9 +68,15 @@ class Client:
         """Return the cost of a question, its mechanism and why, and the expected widths; nothing is spent."""
         return self._post("plans", _asked(keys, query))
 
-    def ask(self, query: Mapping[str, object] | None = None, /, *, key: str | None = None, **keys: object) -> Answer:
-        """Ask a question, given by the keys of a study file, and return its state; safe to repeat with a `key`."""
-        return self._post("questions", _asked(keys, query), {} if key is None else {"Idempotency-Key": key})
+    def ask(
+        self, query: Mapping[str, object] | None = None, /, *, key: str | None = None, reason: str = "", **keys: object
+    ) -> Answer:
+        """Ask a question, given by the keys of a study file, and return its state; safe to repeat with a `key`.
+
+        `reason` is for the steward who decides.
+        """
+        asked = _asked(keys, query) | ({"reason": reason} if reason else {})
+        return self._post("questions", asked, {} if key is None else {"Idempotency-Key": key})
 
     def question(self, name: str) -> Answer:
         """Return a question, and what became of it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import cast
 from urllib.parse import parse_qs
@@ -151,6 +151,10 @@ class Front:
         with self.queue.read_transaction() as connection:
             return [_published(dict(row._mapping)) for row in connection.execute(wanted)]
 
+    def charges(self) -> dict[int, PublishedRelease]:
+        """Return the newest releases by the number of the charge that paid for each."""
+        return {number: each for each in self.published() if (number := _charge_of(each.text)) is not None}
+
     def release(self, name: str) -> PublishedRelease:
         """Return a release by its id."""
         with self.queue.read_transaction() as connection:
@@ -158,6 +162,14 @@ class Front:
         if row is None:
             raise HttpProblem(404, "There is no such release.")
         return _published(dict(row._mapping))
+
+
+@lru_cache(400)
+def _charge_of(document: str) -> int | None:
+    """Return the number of the charge in the receipt of a release."""
+    found = read_json(document)
+    receipt = found.get("receipt") if isinstance(found, dict) else None
+    return int(receipt["sequence"]) if isinstance(receipt, dict) else None
 
 
 def _published(row: dict[str, object]) -> PublishedRelease:

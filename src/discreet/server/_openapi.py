@@ -57,6 +57,7 @@ _SCHEMAS: Part = {
                 },
             },
             "query": {"type": "object", "description": "A query that a fresh draw answers."},
+            "reason": {"type": "string", "maxLength": 1000, "description": "For the steward who decides."},
         },
     },
     "Decision": {

@@ -3,6 +3,7 @@
 Pages on which people ask are in `ask_pages`, accounts in `own_pages`.
 """
 
+import re
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -11,18 +12,30 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from discreet._core.documents import canonical_json
 from discreet._core.errors import DeclarationError, DiscreetError
+from discreet._core.exact import exact_text
+from discreet.report._theme import in_the_dark
 from discreet.server import _ask_pages as ask_pages
 from discreet.server import _audit as audit
 from discreet.server import _own_pages as own_pages
-from discreet.server._api import LARGEST_RELEASE, catalogue, level_of, number_of, reading_of
-from discreet.server._front import Asking, as_json
+from discreet.server._api import (
+    LARGEST_RELEASE,
+    catalogue,
+    level_of,
+    number_of,
+    planned,
+    planned_width,
+    reading_of,
+)
+from discreet.server._front import Asking, Front, as_json
 from discreet.server._guard import Rule
 from discreet.server._problems import HttpProblem
-from discreet.server._questions import WAITING
+from discreet.server._questions import OPEN, STATES, WAITING, QueuedQuestion
 from discreet.server._rendering import bars, page, refused, stands_alone
-from discreet.server._roles import ASK, AUDIT, DECIDE, READ
+from discreet.server._roles import ANALYST, ASK, AUDIT, DECIDE, READ
 
 __all__ = ["RULES", "refused"]
+
+_NEWEST = 3  # releases with a small picture on the first page
 
 _STATIC = {
     "style.css": "text/css",
@@ -63,8 +76,9 @@ def _health(asking: Asking) -> Response:
 def _home(asking: Asking) -> Response:
     front, person = asking.front, asking.somebody
     budget = front.budget
-    waiting = front.questions.seen_by(person, WAITING) if person.may(DECIDE) else []
-    known = {"budget": budget, "bar": bars(budget), "allowance": front.allowance(person), "waiting": len(waiting)}
+    asked = {each.release: each for each in reversed(front.questions.answered())}
+    known = {"budget": budget, "bar": bars(budget), "allowance": front.allowance(person),
+             "releases": front.charges(), "asked": asked, "newest": front.published()[:_NEWEST]}  # fmt: skip
     overruns = front.questions.overruns() if person.may(DECIDE) else []
     return page(asking, "home.html", **known, overruns=overruns, is_alive=front.is_alive, study=catalogue(front))
 
@@ -74,13 +88,68 @@ def _catalogue(asking: Asking) -> Response:
 
 
 def _questions(asking: Asking) -> Response:
-    return page(asking, "questions.html", questions=asking.front.questions.seen_by(asking.somebody))
+    """Show the questions of a state and an account, or all: those that wait first."""
+    asked, state, account = asking.front.questions, asking.query("state"), asking.query("by")
+    if state is not None and state not in STATES:
+        raise HttpProblem(400, f"The state must be one of {', '.join(STATES)}.")
+    found = sorted(asked.seen_by(asking.somebody, state, account=account), key=lambda each: each.state != WAITING)
+    who = asked.accounts() if asking.somebody.role != ANALYST else []
+    return page(asking, "questions.html", questions=found, states=STATES, state=state, by=account, who=who)
 
 
 def _question(asking: Asking) -> Response:
+    front, person = asking.front, asking.somebody
+    found = front.questions.get(asking.path("id"), person)
+    is_decided_here = person.may(DECIDE) and found.state == WAITING
+    return page(asking, "question.html", question=found, serving=front.declarations.serving,
+                keys=_indented(found.keys), answer=found.answered,
+                about=_known_of(asking, found) if is_decided_here else None)  # fmt: skip
+
+
+def _known_of(asking: Asking, found: QueuedQuestion) -> dict[str, object]:
+    """Return what a steward should know of a waiting question: public facts alone."""
+    front = asking.front
+    columns = _columns_of(front, found)
+    others = [each for each in front.questions.answered() if columns & _columns_of(front, each)]
+    first = {each.release: each for each in reversed(others)}
+    return {"columns": sorted(columns), "earlier": list(reversed(first.values())),
+            "used": exact_text(front.questions.charged_to(found.account)),
+            "open": [each for each in front.questions.seen_by(asking.somebody, account=found.account)
+                     if each.state in OPEN and each.id != found.id]}  # fmt: skip
+
+
+def _columns_of(front: Front, found: QueuedQuestion) -> set[str]:
+    """Return the declared columns that the keys of a question name."""
+    written = canonical_json({name: each for name, each in _question_keys(found).items() if name != "label"})
+    names = {*front.declarations.columns, *front.declarations.numbers}
+    return {name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", written)}
+
+
+def _question_keys(found: QueuedQuestion) -> dict[str, object]:
+    keys = found.keys.get("question")
+    return keys if isinstance(keys, dict) else {}
+
+
+def _question_plan(asking: Asking) -> Response:
+    """Show the plan of a question as its analyst saw it, with what is left now and afterwards."""
     found = asking.front.questions.get(asking.path("id"), asking.somebody)
-    return page(asking, "question.html", question=found, serving=asking.front.declarations.serving,
-                keys=_indented(found.keys), answer=found.answered)  # fmt: skip
+    return page(asking, "decision_plan.html", plan=planned(asking, found.keys), width=planned_width(asking, found.keys))
+
+
+def _decide_several(asking: Asking) -> Response:
+    """Approve or decline all questions that were ticked and still wait."""
+    front, approve = asking.front, _decision(asking)
+    for each in asking.form.get("id", []):
+        if front.questions.get(each, asking.somebody).state == WAITING:
+            front.questions.decide(asking.somebody, each, approve, asking.field("words"))
+    return RedirectResponse("/questions", 303)
+
+
+def _decision(asking: Asking) -> bool:
+    approve = {"approve": True, "decline": False}.get(asking.field("decision"))
+    if approve is None:
+        raise DeclarationError("A decision must be to approve or to decline. Nothing was decided.")
+    return approve
 
 
 def _indented(keys: dict[str, object]) -> str:
@@ -90,10 +159,7 @@ def _indented(keys: dict[str, object]) -> str:
 
 
 def _decide(asking: Asking) -> Response:
-    approve = {"approve": True, "decline": False}.get(asking.field("decision"))
-    if approve is None:
-        raise DeclarationError("A decision must be to approve or to decline. Nothing was decided.")
-    asking.front.questions.decide(asking.somebody, asking.path("id"), approve, asking.field("words"))
+    asking.front.questions.decide(asking.somebody, asking.path("id"), _decision(asking), asking.field("words"))
     return RedirectResponse("/questions", 303)
 
 
@@ -108,18 +174,36 @@ def _acknowledge(asking: Asking) -> Response:
 
 
 def _releases(asking: Asking) -> Response:
-    return page(asking, "releases.html", releases=asking.front.published())
+    wanted = (asking.query("q") or "").strip()
+    words = wanted.casefold().split()
+    found = [each for each in asking.front.published()
+             if all(word in f"{each.label} {each.mechanism}".casefold() for word in words)]  # fmt: skip
+    return page(asking, "releases.html", releases=found, wanted=wanted)
+
+
+def _beside(asking: Asking) -> Response:
+    """Show two releases side by side."""
+    chosen = list(dict.fromkeys(asking.request.query_params.getlist("release")))
+    if len(chosen) != 2:
+        raise HttpProblem(400, "Choose two releases to see them side by side.")
+    both = [asking.front.release(each) for each in chosen]
+    sides = [(release, *_read_for_page(asking, release.text)) for release in both]
+    return page(asking, "beside.html", sides=sides, level=level_of(asking))
+
+
+def _read_for_page(asking: Asking, text: str) -> tuple[dict[str, object], str]:
+    """Return what a release says, or in words why that cannot be said here."""
+    try:
+        return reading_of(asking, text), ""
+    except HttpProblem:
+        raise
+    except DiscreetError as error:
+        return {}, HttpProblem.of(error).words
 
 
 def _release(asking: Asking) -> Response:
     release = asking.front.release(asking.path("id"))
-    problem, found = "", {}
-    try:
-        found = reading_of(asking, release.text)
-    except HttpProblem:
-        raise
-    except DiscreetError as error:
-        problem = HttpProblem.of(error).words
+    found, problem = _read_for_page(asking, release.text)
     chosen = {name: asking.query(name) or "" for name in ("event", "by", "group")}
     known = {"level": level_of(asking), "columns": found.get("columns") or {}, "groups": found.get("groups") or []}
     return page(asking, "release.html", release=release, reading=found, problem=problem, **known, **chosen)
@@ -127,7 +211,8 @@ def _release(asking: Asking) -> Response:
 
 def _chart(asking: Asking) -> Response:
     release = asking.front.release(asking.path("id"))
-    return as_json(reading_of(asking, release.text).get("chart"))
+    chart = reading_of(asking, release.text).get("chart")
+    return as_json(in_the_dark(chart) if asking.query("dark") else chart)
 
 
 def _document(asking: Asking) -> Response:
@@ -177,10 +262,13 @@ RULES: tuple[Rule, ...] = (
     *ask_pages.RULES,
     Rule("GET", "/questions", READ, _questions, "The questions that you may see."),
     Rule("GET", "/questions/{id}", READ, _question, "One question."),
+    Rule("GET", "/questions/{id}/plan", READ, _question_plan, "Its plan, with what is left before and after."),
+    Rule("POST", "/questions/decisions", DECIDE, _decide_several, "Approve or decline several questions."),
     Rule("POST", "/questions/{id}/decision", DECIDE, _decide, "Approve or decline."),
     Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
     Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
     Rule("GET", "/releases", READ, _releases, "All releases."),
+    Rule("GET", "/beside", READ, _beside, "Two releases side by side."),
     Rule("GET", "/releases/{id}", READ, _release, "One release and its posterior."),
     Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
     Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),

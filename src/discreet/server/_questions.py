@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sqlalchemy import Connection, Update, bindparam, insert, select, update
+from sqlalchemy import Connection, Update, bindparam, func, insert, select, update
 
 from discreet._core.documents import canonical_json, digest_of, read_json
 from discreet._core.errors import BudgetError, DeclarationError
 from discreet._core.exact import exact_text
 from discreet.privacy import Guarantee, left_text, spent_text
+from discreet.records import is_text
 from discreet.release import NO_READING, is_label
 from discreet.server._audit import note
 from discreet.server._people import Clock
@@ -39,6 +40,7 @@ MOST_A_DAY = 500  # questions that one account may ask within a day, including t
 _DAY = 86_400.0
 _OF_ACCOUNT = select(questions).where(questions.c.account == bindparam("account")).order_by(questions.c.number)
 LONGEST = 16_384  # characters of a question
+LONGEST_REASON = 1000  # characters of the reason that a steward reads
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the direction of writing: a label with them may look like another one."""
 
@@ -76,6 +78,7 @@ class QueuedQuestion:
     answer: str | None
     is_charged: int
     is_overrun: int
+    reason: str
 
     @property
     def keys(self) -> dict[str, object]:
@@ -90,8 +93,8 @@ class QueuedQuestion:
 
     def document(self) -> dict[str, object]:
         """Return what people who may see the question see of it."""
-        shown = ("id", "account", "label", "mechanism", "epsilon", "delta", "state", "words", "asked_at", "decided_by",
-                 "decided_at", "begun_at", "visible_at", "release")  # fmt: skip
+        shown = ("id", "account", "label", "mechanism", "epsilon", "delta", "state", "words", "reason", "asked_at",
+                 "decided_by", "decided_at", "begun_at", "visible_at", "release")  # fmt: skip
         return {name: getattr(self, name) for name in shown} | self.keys | {
             "answer": self.answered, "charged": bool(self.is_charged), "overrun": bool(self.is_overrun)
         }  # fmt: skip
@@ -150,9 +153,14 @@ class Questions:
         self.queue, self.clock = queue, clock
 
     def ask(
-        self, person: Person, declarations: Declarations, read: Read, key: str | None
+        self, person: Person, declarations: Declarations, read: Read, key: str | None, reason: str = ""
     ) -> tuple[QueuedQuestion, bool]:
-        """Put a question into the queue, or find it there under its key; return it, and whether it is new."""
+        """Put a question into the queue, or find it there under its key; return it, and whether it is new.
+
+        `reason` is for the steward who decides, and is no part of the question.
+        """
+        if len(reason) > LONGEST_REASON or not (is_text(reason) and not set(reason) & _TURNING):
+            raise DeclarationError(f"A reason may have at most {LONGEST_REASON} valid characters. Nothing was asked.")
         if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
             raise DeclarationError("An idempotency key must have 1 to 200 plain characters. Nothing was asked.")
         cost, now = read.cost, self.clock()
@@ -179,7 +187,7 @@ class Questions:
                 "mechanism": type(read.question.mechanism).__name__,
                 "epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta),
                 "state": JOINED if joins else QUEUED if automatic else WAITING,
-                "words": JOINED_WORDS if joins else "", "asked_at": now,
+                "words": JOINED_WORDS if joins else "", "asked_at": now, "reason": reason.strip(),
             }  # fmt: skip
             connection.execute(insert(questions).values(**row))
             what = "asked, within the allowance" if automatic else "asked, waits for a steward"
@@ -242,15 +250,45 @@ class Questions:
         with self.queue.read_transaction() as connection:
             return self._one(connection, question, person)
 
-    def seen_by(self, person: Person, state: str | None = None, most: int = 200) -> list[QueuedQuestion]:
-        """Return the newest questions that a person may see."""
+    def seen_by(
+        self, person: Person, state: str | None = None, most: int = 200, account: str | None = None
+    ) -> list[QueuedQuestion]:
+        """Return the newest questions that a person may see; of one state or account, if one is named."""
         wanted = select(questions).order_by(questions.c.number.desc()).limit(most)
         if person.role == ANALYST:
             wanted = wanted.where(questions.c.account == person.name)
         if state is not None:
             wanted = wanted.where(questions.c.state == state)
+        if account is not None:
+            wanted = wanted.where(questions.c.account == account)
         with self.queue.read_transaction() as connection:
             return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
+
+    def waiting(self) -> int:
+        """Return how many questions wait for a steward."""
+        with self.queue.read_transaction() as connection:
+            wanted = select(func.count()).select_from(questions).where(questions.c.state == WAITING)
+            return int(connection.execute(wanted).scalar_one())
+
+    def accounts(self) -> list[str]:
+        """Return who has asked."""
+        with self.queue.read_transaction() as connection:
+            wanted = select(questions.c.account).distinct().order_by(questions.c.account)
+            return [str(name) for name in connection.execute(wanted).scalars()]
+
+    def answered(self, canonical: str | None = None) -> list[QueuedQuestion]:
+        """Return the newest questions that have a release; only those equal to one, if it is given."""
+        wanted = select(questions).where(questions.c.state == ANSWERED, questions.c.release.is_not(None))
+        if canonical is not None:
+            wanted = wanted.where(questions.c.canonical == canonical)
+        with self.queue.read_transaction() as connection:
+            rows = connection.execute(wanted.order_by(questions.c.number.desc()).limit(200))
+            return [QueuedQuestion(**row._mapping) for row in rows]
+
+    def charged_to(self, account: str) -> Fraction:
+        """Return the total epsilon of what was charged for questions of an account, whoever decided."""
+        with self.queue.read_transaction() as connection:
+            return added([each for each in self._of(connection, account) if each.is_charged])
 
     def used_by(self, account: str) -> Fraction:
         """Return how much of their allowance an analyst has used."""
@@ -285,6 +323,11 @@ def used(own: Sequence[QueuedQuestion], before: int | None = None) -> Fraction:
         if each.decided_by is None and (before is None or each.number < before)
         and (each.state in (QUEUED, RUNNING) or each.is_charged)
     ]  # fmt: skip
+    return added(counted)
+
+
+def added(counted: Sequence[QueuedQuestion]) -> Fraction:
+    """Return the total epsilon of questions."""
     try:
         return sum((Fraction(each.epsilon) for each in counted), Fraction(0))
     except (ValueError, ZeroDivisionError):  # a compromised front may have written anything

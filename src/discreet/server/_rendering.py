@@ -68,8 +68,10 @@ def rendered(
 ) -> Response:
     """Return a filled-in template, with what every page shows."""
     menu = [(path, name) for path, name, right in _MENU if person is not None and person.may(right)]
+    waits = front.questions.waiting() if person is not None and person.may(DECIDE) else 0
     text = front.templates.get_template(template).render(
-        **known, person=person, menu=menu, here=request.url.path, moment=moment, as_spent=as_spent, as_left=as_left,
+        **known, person=person, menu=menu, waits=waits, here=request.url.path,
+        moment=moment, as_spent=as_spent, as_left=as_left,
         may_decide=person is not None and person.may(DECIDE), may_ask=person is not None and person.may(ASK),
     )  # fmt: skip
     return HTMLResponse(text, status)
@@ -107,11 +109,18 @@ def bars(budget: dict[str, object]) -> dict[str, object]:
     starts = [Fraction(each["spent"][name]) - Fraction(each["cost"][name]) for each in shown]
     parts = [
         {"left": float(100 * start / most), "width": float(100 * Fraction(each["cost"][name]) / most),
-         "label": each["label"], "cost": as_spent(each["cost"][name]), "outcome": each["outcome"]}
+         "label": each["label"], "cost": as_spent(each["cost"][name]), "outcome": each["outcome"],
+         "sequence": each["sequence"]}
         for start, each in zip(starts, shown, strict=True)
     ]  # fmt: skip
     if shown and starts[0] > 0:
-        first = {"left": 0.0, "width": float(100 * starts[0] / most), "label": "earlier charges", "outcome": ""}
+        first = {
+            "left": 0.0,
+            "width": float(100 * starts[0] / most),
+            "label": "earlier charges",
+            "outcome": "",
+            "sequence": 0,
+        }
         parts.insert(0, first | {"cost": spent_text(starts[0])})
     left = Fraction(limit[name]) - Fraction(spent[name])
     share = float(100 * Fraction(spent[name]) / most)

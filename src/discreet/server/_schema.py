@@ -64,6 +64,7 @@ questions = Table(
     Column("answer", Text),
     Column("is_charged", Integer, nullable=False, default=0),
     Column("is_overrun", Integer, nullable=False, default=0),
+    Column("reason", Text, nullable=False, default=""),
     UniqueConstraint("account", "key"),
     sqlite_autoincrement=True,
 )

@@ -7,14 +7,20 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from functools import lru_cache
 from typing import cast
 
 from discreet._core.errors import DeclarationError, DiscreetError, DocumentError
 from discreet._core.exact import exact_text
+<<<<<<< HEAD
 from discreet.inference import ANSWERS, HasEvents, Posterior, Row, infer, remarks, why_unreadable
 from discreet.mechanism import Sized, both_promises
 from discreet.planning import accuracy, require_quick
+=======
+from discreet.inference import ANSWERS, PROBABILITY, HasEvents, Posterior, Row, infer, remarks, why_unreadable
+from discreet.planning import Accuracy, accuracy, require_quick
+>>>>>>> work-site
 from discreet.records import text_of
 from discreet.release import Release
 from discreet.report import charts, csv_text, document_of, rows_with_truth
@@ -44,6 +50,7 @@ def plan(study: Plain, keys: object) -> Plain:
         "promises": both_promises(question.mechanism, question.unit.rows),
         "mechanisms": ways_of(question.model, is_secret=not isinstance(question.mechanism, Sized)),
         "declaration": json.loads(read.declaration),
+        "canonical": read.canonical,
     }
 
 
@@ -70,8 +77,46 @@ def width(study: Plain, keys: object) -> Plain:
         | {  # what it costs is stated exactly by `plan`
             "rows": [asdict(row) for row in found.rows[:_MOST_ROWS]],
             "words": f"{found.sentence[0].upper()}{found.sentence[1:]}. {found.method[:-1]}{first}.",
+            "plain": _plainly(found),
         }
     )
+
+
+def _plainly(found: Accuracy) -> str:
+    """Say in one sentence how well each figure will be known, with privacy and without."""
+
+    def around(width: float) -> str:
+        half = width / 2
+        return f"±{100 * half:.2g} percentage points" if found.unit == PROBABILITY else f"±{half:.2g} {found.unit}"
+
+    what = "Each share" if found.unit == PROBABILITY else "Each figure"
+    return f"{what} will be known to about {around(found.width)}; without privacy {around(found.exact_width)}."
+
+
+_CURVE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # multiples of the epsilon that is asked for
+_CURVE_STUDIES = 4
+
+
+def curve(study: Plain, keys: object) -> Plain:
+    """Return how wide the intervals of a question would be at other epsilons, from a few simulated studies each."""
+    read = read_declaration(Declarations.from_document(study), keys)
+    question, points = read.question, list[Plain]()
+    if read.query is not None or question.no_posterior is not None:
+        return {"points": [], "unit": ""}
+    asked = keys["question"] if isinstance(keys, dict) else {}
+    unit = ""
+    for factor in _CURVE:
+        epsilon = f"{float(Fraction(str(asked['epsilon']))) * factor:.3g}"
+        other = {"question": dict(asked) | {"epsilon": epsilon}}
+        mechanism = read_declaration(Declarations.from_document(study), other).question.mechanism
+        try:
+            require_quick(mechanism, 0.2)
+            found = accuracy(mechanism, LEVEL, studies=_CURVE_STUDIES)
+        except DiscreetError:
+            continue
+        unit = found.unit
+        points.append({"epsilon": epsilon, "width": found.width, "exact_width": found.exact_width})
+    return {"points": points, "unit": unit}
 
 
 def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:
@@ -125,7 +170,10 @@ def _of_group(rows: Sequence[Row], group: str | None) -> Sequence[Row]:
 
 
 def _plain_row(row: Row) -> Plain:
-    return asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), row.texts, strict=True))
+    """Return a row with its texts: probabilities in percent, as charts show them."""
+    numbers = (row.mean, row.low, row.high)
+    texts = [f"{100 * each:.1f} %" for each in numbers] if row.is_probability else row.texts
+    return asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), texts, strict=True))
 
 
 def _chart(
@@ -181,7 +229,8 @@ def verification(document: str) -> Plain:
 
 
 WORK = {
-    "plan": plan, "width": width, "reading": reading, "account": account, "table": table, "verification": verification,
+    "plan": plan, "width": width, "curve": curve, "reading": reading,
+    "account": account, "table": table, "verification": verification,
 }  # fmt: skip
 """Everything that another process may be asked to compute, by name."""
 

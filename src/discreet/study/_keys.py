@@ -51,7 +51,7 @@ class Maker(Generic[Made]):
                 raise DeclarationError(self._unknown(key, others))
             if not _fits(value, self.keys[key].annotation):
                 raise DeclarationError(
-                    f"{key} of {self.name} must be {_words(self.keys[key].annotation)}; got {value!r}."
+                    f"{key} of {self.name} must be {words_of_type(self.keys[key].annotation)}; got {value!r}."
                 )
         needed = [key for key, each in self.keys.items() if each.default is Parameter.empty]
         if missing := [key for key in needed if key not in given]:
@@ -89,15 +89,15 @@ def _fits(value: object, kind: object) -> bool:
     return type(value) in (kind, *_ALSO.get(kind, ()))
 
 
-def _words(kind: object) -> str:
+def words_of_type(kind: object) -> str:
     """Say which values a declared type has in a study file."""
     parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
     parts = tuple(each for each in parts if each is not NoneType)
     listed = [each for each in parts if get_origin(each) in (Sequence, tuple, list)]
     tables = [each for each in parts if get_origin(each) in (Mapping, dict)]
     words = [_word({each for each in parts if each not in (*listed, *tables)})]
-    words += [f"a list in which each entry is {_words(get_args(each)[0])}" for each in listed]
-    words += [f"a table in which each value is {_words(get_args(each)[1])}" for each in tables]
+    words += [f"a list in which each entry is {words_of_type(get_args(each)[0])}" for each in listed]
+    words += [f"a table in which each value is {words_of_type(get_args(each)[1])}" for each in tables]
     return ", or ".join(word for word in words if word)
 
 

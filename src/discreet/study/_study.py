@@ -30,7 +30,35 @@ if TYPE_CHECKING:
 
 
 class Study(Declarations):
-    """A study file, read and checked. The data are opened only when they are needed."""
+    """A study file, read and checked. The data are opened only when they are needed.
+
+    >>> import discreet as dc
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "study.toml")
+    >>> _ = file.write_text('''
+    ... [data]
+    ... path = "survey.csv"
+    ... size = 300
+    ... [columns.smoking]
+    ... levels = ["never", "former", "current"]
+    ... [budget]
+    ... epsilon = "1"
+    ... ledger = "study.db"
+    ... [questions.smoking]
+    ... columns = ["smoking"]
+    ... epsilon = "0.3"
+    ... ''')
+    >>> study = dc.Study(file)
+    >>> study.question("smoking").mechanism.guarantee.epsilon
+    Fraction(3, 10)
+
+    Args:
+        path: the study file; docs/studies.md lists its keys.
+
+    Raises:
+        DeclarationError: for a key that is not known, or a value that makes no sense.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

@@ -170,8 +170,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         return range(len(self.model.cells))
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how many exactly known records would tell as much."""
-        return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
+        """Say how many records without noise would be as informative."""
+        return (f"This is about as informative as {max(0.0, self.equivalent_records):.0f} records without noise.",)
 
     @property
     def text(self) -> ReportText:
@@ -183,8 +183,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
             meaning="Estimated shares in the population, with intervals that combine the uncertainty of sampling and "
-            "of the noise. Together they tell about as much as "
-            f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
+            "of the noise. Together they are about as informative as "
+            f"{max(0, round(self.equivalent_records)):,} records without noise.",
             prior=self._prior_in_words(),
             estimation=self._estimation,
             outside_interval=(

@@ -250,9 +250,24 @@ def audit(
 ) -> Audit:
     """Search for the neighbours and the event that speak most strongly against a mechanism's guarantee, by simulation.
 
-    `draws` is the total number of draws. `pairs` are neighbouring simulated data sets; for Categories it is checked
-    that they are neighbours. If left out, pairs are chosen for any model: corners, edges, balanced and random ones.
-    `patience` allows that many times the usual work; anything that takes more is refused before it begins.
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> found = dc.audit(dc.GeometricHistogram(coin, size=10, epsilon=1), draws=2000)
+    >>> found.epsilon_lower <= 1
+    True
+
+    Args:
+        mechanism: one of the library, or anything that draws outputs (`Drawable`).
+        draws: the total number of draws.
+        confidence: the probability with which the lower bound holds.
+        seed: the seed of the draws.
+        pairs: neighbouring simulated data sets; for Categories it is checked that they are neighbours. If left
+            out, pairs are chosen for any model: corners, edges, balanced and random ones.
+        patience: how many times the usual work is allowed; anything that takes more is refused before it
+            begins.
+
+    Returns:
+        the largest lower bound of epsilon that was found, with the event and the pair that show it.
     """
     if not isinstance(mechanism, Drawable):
         raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")

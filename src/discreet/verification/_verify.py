@@ -47,9 +47,27 @@ def verify(
 
     The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared using only the stated
     likelihood: all of them where they and the outputs can be listed, else those of a small instance. Every number shown
-    was compared with the guarantee, each line says what was done, and a contradiction raises VerificationError.
-    `patience` allows that many times the usual work; anything that takes more is refused before it begins. With a
-    `key`, the release must be signed by it.
+    was compared with the guarantee, and each line says what was done.
+
+    >>> import discreet as dc
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> certificate = dc.verify(dc.GeometricHistogram(coin, size=10, epsilon="0.5"))
+    >>> print(certificate.epsilon, certificate.exact)
+    0.5 True
+
+    Args:
+        subject: a release, or a mechanism.
+        ledger: the ledger in which the release should be recorded.
+        patience: how many times the usual work is allowed; anything that takes more is refused before it
+            begins.
+        key: the public key by which the release must be signed.
+
+    Returns:
+        a certificate of what was recomputed and compared, and of what rests on proof alone. `print` shows all
+        of it.
+
+    Raises:
+        VerificationError: if anything contradicts the guarantee.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
