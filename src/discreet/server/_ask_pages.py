@@ -25,12 +25,8 @@ from discreet.study import Declarations, Form, mechanism_form, query_forms
 
 Texts = Mapping[str, Sequence[str]]
 
-<<<<<<< HEAD
 _PLAIN = ("label", "epsilon", "where", "mechanism", "delta")
-=======
-_PLAIN = ("label", "epsilon", "mechanism", "delta")
 _REASON = "reason"  # for the steward, and no part of the question
->>>>>>> work-site
 _USUAL = "categories"
 _BEGIN = "Enter a label and an epsilon and fill in the fields to see the plan. Planning spends nothing."
 

@@ -13,14 +13,9 @@ from typing import cast
 
 from discreet._core.errors import DeclarationError, DiscreetError, DocumentError
 from discreet._core.exact import exact_text
-<<<<<<< HEAD
-from discreet.inference import ANSWERS, HasEvents, Posterior, Row, infer, remarks, why_unreadable
-from discreet.mechanism import Sized, both_promises
-from discreet.planning import accuracy, require_quick
-=======
 from discreet.inference import ANSWERS, PROBABILITY, HasEvents, Posterior, Row, infer, remarks, why_unreadable
+from discreet.mechanism import Sized, both_promises
 from discreet.planning import Accuracy, accuracy, require_quick
->>>>>>> work-site
 from discreet.records import text_of
 from discreet.release import Release
 from discreet.report import charts, csv_text, document_of, rows_with_truth
