@@ -7,6 +7,7 @@ Needs the programs of a server (Debian's package postgresql); a server of its ow
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -60,9 +61,7 @@ def main(rows: int) -> None:
         }
         for name, (columns, work) in works.items():
             copied(server.address, columns)  # whatever is read first is read from the disk
-            turns = [
-                (seconds(work), seconds(lambda columns=columns: copied(server.address, columns))) for _ in range(TURNS)
-            ]
+            turns = [(seconds(work), seconds(partial(copied, server.address, columns))) for _ in range(TURNS)]
             ours, plain = (median(own) for own in zip(*turns, strict=True))
             beside, goal = f"a plain COPY {plain:.2f} s", "at most 1.5 times COPY"
             print(f"{name}, {rows:,} rows: {ours:.2f} s, {ours / plain:.2f} times {beside}   {goal}", flush=True)

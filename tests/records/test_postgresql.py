@@ -137,7 +137,14 @@ def test_records_that_the_server_groups_are_counted_as_those_that_it_sends(serve
         "'x ', 2, 'NaN', '0044-03-15 BC', NULL, 1",
     ]  # fmt: skip
     name = table(server, columns, *rows, *rows[:2] * 20)
-    levels = {"a": ("x", "X"), "b": (1, 2), "c": ("1.1",), "d": ("2026-01-31",), "e": (False, True), "f": (0, 1)}
+    levels: dict[str, tuple[Any, ...]] = {
+        "a": ("x", "X"),
+        "b": (1, 2),
+        "c": ("1.1",),
+        "d": ("2026-01-31",),
+        "e": (False, True),
+        "f": (0, 1),
+    }
     declared = [dc.Column(each, own, outside="?") for each, own in levels.items()]
     band, source = dc.Column.banded("b", [0, 9]), dc.read(server.address, table=name)
     for family in (declared[:1], declared[:3], declared[3:], declared):
