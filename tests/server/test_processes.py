@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -146,7 +147,7 @@ def test_an_answer_that_breaks_off_is_told_in_words(sent: str) -> None:
 
 
 def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:
-    keys = {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}
+    keys: dict[str, Any] = {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}
     with listening(server) as address:
         client, steward = (dc.Client(address, server.token(role)) for role in ("analyst", "steward"))
         assert client.study()["size"] == 6
