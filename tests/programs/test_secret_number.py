@@ -156,6 +156,13 @@ def test_intervals_of_a_rate_hold_its_value_as_often_as_stated() -> None:
     assert 44 <= held <= 60
 
 
+def test_a_likelihood_does_not_know_a_secret_number() -> None:
+    likelihood = Likelihood(released(LaplaceTable(CROSSED, 1), 3, -1, 6, 2))
+    for each in (likelihood, likelihood.given("g")):
+        with pytest.raises(dc.DeclarationError, match="number of records is secret"):
+            _ = each.size
+
+
 def test_the_bridge_to_jax_refuses_in_words() -> None:
     pytest.importorskip("numpyro")
     from discreet.programs.bridges.numpyro import jax_likelihood

@@ -85,6 +85,8 @@ def test_neighbours_are_declared_in_these_words(tmp_path: Path, words: str) -> N
             "takes the number of records as public",
         ),
         ('columns = ["ward"]', 'model = "network"\nedges = ["ward"]', "has 3 levels"),
+        ('columns = ["ward"]', 'model = "regression"\nformula = "age ~ ward"', "'regression' cannot be asked"),
+        ('columns = ["ward"]', 'model = "poisson"\ncolumn = "age"\nmost = 9', "'poisson' cannot be asked"),
         ('epsilon = "2"', 'epsilon_per_unit = "2"', "at no stated distance"),
     ],
 )
@@ -264,6 +266,19 @@ def test_the_whole_road_of_persons(tmp_path: Path, rule: str) -> None:
     said = statement(release, posterior)
     assert "How many persons there are is secret too" in said
     assert "The number of persons is secret" in " ".join(posterior.remarks())
+
+
+def test_rows_without_an_id_are_no_id_with_many_values(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("id,age\na,30\na,40\nb,50\n" + ",60\n" * 7, "utf-8")
+    text = (
+        '[data]\npath = "d.csv"\nneighbours = "add or remove one person"\nunit_column = "id"\n[budget]\nepsilon = "2"\n'
+        'ledger = "l.db"\n[columns.age]\nbounds = [0, 100]\n[questions.age]\nmodel = "number"\ncolumn = "age"\n'
+        'ask = "mean"\nper_person = "largest"\nepsilon = "1"\n'
+    )
+    (tmp_path / "s.toml").write_text(text, "utf-8")
+    said = " ".join(run("check", str(tmp_path / "s.toml")).output.split())
+    assert "2 ids: secret, too. 7 values have no id and are left out" in said
+    assert "no id has more than 2 values" in said
 
 
 def test_what_cannot_be_said_of_a_secret_number_of_persons_is_refused(tmp_path: Path) -> None:

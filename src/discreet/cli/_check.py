@@ -195,10 +195,11 @@ def _secret_persons(source: Source, model: BoundedNumber[Any], known: SizeMatch)
     found = ids_in(source, model.id_plan)
     is_nobody = (found.keys == 0).all(axis=1)
     ids, without = len(found.of_persons(None).firsts), int(found.rows[is_nobody].sum())
-    facts = {"ids": ids, "values_without_id": without, "most_values_of_one_id": int(found.rows.max(initial=0))}
+    most = int(found.rows[~is_nobody].max(initial=0))
+    facts = {"ids": ids, "values_without_id": without, "most_values_of_one_id": most}
     words = [
         f"{ids} ids: secret, too. {without} values have no id and are left out, as adding somebody without an id would "
-        f"change whose they are; no id has more than {facts['most_values_of_one_id']} values."
+        f"change whose they are; no id has more than {most} values."
     ]
     return SizeMatch(True, {**known.facts, **facts}, [*known.words, *words])
 

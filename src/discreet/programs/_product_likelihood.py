@@ -52,7 +52,7 @@ class ProductLikelihood:
 
     @property
     def size(self) -> int:
-        """Return the number of records; of a secret one, the least that matters."""
+        """Return the public number of records."""
         return self.total.low
 
     @property

@@ -49,6 +49,13 @@ class SecretNumberLikelihood(ProductLikelihood):
     rates: Floats
     log_shares: Floats
 
+    @property
+    def size(self) -> int:
+        """Refuse: the number of records is secret."""
+        raise DeclarationError(
+            "The number of records is secret here. dc.infer(release).number_of_records is what the release says of it."
+        )
+
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
         rows = log_probabilities.reshape(-1, len(self.first))
         return in_blocks(rows, self.base.size * len(self.rates))

@@ -140,7 +140,7 @@ def published_number(problem: Problem) -> LogNumber:
 
     def log_weights(numbers: Counts) -> Floats:
         logs = [log_terms(each.noise.structure, each.values[0] - numbers, own) for each in noisy]
-        return np.zeros(len(numbers)) + sum(logs) - sum(each.noise.log_normaliser for each in noisy)
+        return np.zeros(np.shape(numbers)) + sum(logs) - sum(each.noise.log_normaliser for each in noisy)
 
     return log_weights
 
