@@ -14,6 +14,10 @@ _CLOSEST = (
     "The column 'closest' has the shares that are expected to lie closest to the true ones in total variation, instead "
     "of means; a star stands where one lies outside the interval of its own noisy sum."
 )
+_OTHER_PEOPLE = (
+    "If they are about different people, that is wrong: in Python, infer(populations={'north': r1, 'south': r2}, "
+    "model=...) reads them together."
+)
 
 
 def show_posterior(
@@ -25,7 +29,8 @@ def show_posterior(
     """
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    say(*filter(None, [sources_line(posterior), posterior.text.estimation]))
+    people = _OTHER_PEOPLE if len(posterior.releases) > 1 and not posterior.text.populations else None
+    say(*filter(None, [sources_line(posterior), people, posterior.text.estimation]))
     rows, point = posterior.rows(level), "mean"
     if closest is not None:
         rows, point = tuple(replace(row, mean=own) for row, own in zip(rows, closest, strict=True)), "closest"

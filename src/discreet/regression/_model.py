@@ -478,10 +478,12 @@ def _bounds(
     if lacking and not leaves_gaps_out:
         raise DeclarationError(
             "In a regression every record counts, so each column of numbers must declare what a missing value counts "
-            f"as, and {', '.join(map(repr, lacking))} do not. Nothing was published and nothing was charged. Declare "
-            f"a number between the bounds, such as missing = 2.5 in [columns.{lacking[0]}] of a study or "
-            f"missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = 'middle' for the middle of the bounds. "
-            "Where many values are missing, coefficients then describe a mixture of values and that number."
+            f"as, and {' and '.join(map(repr, lacking))} {'does' if len(lacking) == 1 else 'do'} not. Nothing was "
+            "published and nothing was charged. Declare a number between the bounds, such as missing = 2.5 in "
+            f"[columns.{lacking[0]}] of a study or missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = "
+            "'middle' for the middle of the bounds: where many values are missing, coefficients then describe a "
+            "mixture of values and that number. Or leave records with gaps out: mechanism = 'BallMoments' in a "
+            "study, WeightedRegression in Python, whose line is that of weighted least squares."
         )
     found = [bounds_of(name, bounds[name], gaps.get(name)) for name in names]
     return tuple(replace(each, leaves_missing_out=each.name in lacking) for each in found)
