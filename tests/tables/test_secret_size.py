@@ -283,3 +283,14 @@ def test_a_program_refuses_a_secret_number_in_words() -> None:
     release = dc.simulate(LaplaceTable(CROSSED, 1), [5, 3, 1, 4, 2, 2], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="secret"):
         dc.infer(release, model=dc.Logistic("fall ~ ward", columns=CROSSED.columns))
+
+
+@pytest.mark.parametrize("epsilon", [8, 16, 24])
+def test_so_little_noise_that_one_number_is_nearly_certain_is_read(epsilon: int) -> None:
+    posterior: Any = dc.infer(dc.simulate(LaplaceTable(COIN, epsilon), [2520, 1004], dc.SeededBits(1)))
+    assert posterior.mean["a"] == pytest.approx(2521 / 3526, abs=1e-4)
+
+
+def test_less_noise_than_rounding_is_refused_in_words() -> None:
+    with pytest.raises(dc.DiscreetError, match="rounding hides all numbers of records but one"):
+        dc.infer(dc.simulate(LaplaceTable(COIN, 48), [2520, 1004], dc.SeededBits(1)))
