@@ -68,7 +68,9 @@ def test_a_changed_question_within_a_quarter_says_when_to_ask_again(folder: Path
     (folder / "study.toml").write_text(study(budget=quarter))
     run("publish", "study.toml", "--ask", "x")
     (folder / "study.toml").write_text(study(epsilon="0.3", budget=quarter))
-    assert "in the next period" in run("publish", "study.toml", "--ask", "x", code=1)
+    said = run("publish", "study.toml", "--ask", "x", code=1)
+    assert "epsilon was '0.2' and is now '0.3'" in said
+    assert "in the next period" in said
 
 
 @pytest.mark.parametrize("other", [{"data": "other.csv"}, {"ledger": "other.db"}])

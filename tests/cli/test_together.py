@@ -43,7 +43,9 @@ def test_releases_are_read_together_and_what_was_combined_is_said(folder: Path, 
     assert found["combined"] == sources_line(posterior)
     assert [row["mean"] for row in found["rows"]] == [row.mean for row in posterior.rows()]
     assert found["log_evidence"] == posterior.log_evidence
-    assert " ".join(sources_line(posterior).split()) in " ".join(run(*words).output.split())
+    shown = " ".join(run(*words).output.split())
+    assert " ".join(sources_line(posterior).split()) in shown
+    assert "If they are about different people, that is wrong" in shown
     alone = json.loads(run("infer", "table.json", "--json").stdout)
     assert alone["combined"] is None
     assert sum(row["sd"] for row in found["rows"]) < sum(row["sd"] for row in alone["rows"])

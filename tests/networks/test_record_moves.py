@@ -153,3 +153,11 @@ def test_slow_inference_is_announced_from_public_facts_alone() -> None:
     assert announcement(CASES["collider"]) is None
     table = dc.Categories("x", (0, 1), outside=0)
     assert announcement(dc.GeometricHistogram(table, 100, 1)) is None
+
+
+def test_only_chains_are_announced_as_chains() -> None:
+    """A program with many cells is read by weighted draws."""
+    columns = [dc.Column(name, tuple(range(count)), outside=0) for name, count in (("y", 2), ("a", 8), ("b", 6))]
+    said = announcement(dc.Logistic("y ~ a + b", columns).mechanism(7_874, "0.1"))
+    assert said is not None
+    assert "Markov" not in said

@@ -203,6 +203,8 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     assert "different populations" in str(together)
     with pytest.raises(dc.DeclarationError, match="by name"):
         dc.infer(north, model=rate, populations={"south": south})
+    with pytest.raises(dc.DeclarationError, match=r"Populations are read together by a model of what they share.*Each"):
+        dc.infer(populations={"north": north, "south": south})
 
 
 def test_a_misspelt_keyword_is_no_population() -> None:

@@ -160,6 +160,7 @@ def test_the_mean_of_all_rows_is_a_ratio_of_what_persons_add(folder: Path) -> No
     assert mean.low <= truth / sum(share for _, share in shares) <= mean.high
     assert total.low <= truth <= total.high
     assert population.high - population.low > mean.high - mean.low
+    assert "per row, persons with more than 3 rows weighted down" in mean.quantity
     for keys, words in (('per_person = "rows"', "rows_per_person"), ("rows_per_person = 3", "per_person = 'rows'")):
         with pytest.raises(dc.DeclarationError, match=words):
             study(folder, f'ask = "mean"\n{keys}')

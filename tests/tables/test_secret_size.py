@@ -12,6 +12,7 @@ from discreet._core.arrays import Floats
 from discreet.inference import CellWeights, CountsOfSecretNumber, Problem, heading, solve
 from discreet.mathematics import log_prior_constant
 from discreet.mathematics.distributions import BetaTable, MixtureBatch, RestNodes, Share
+from discreet.planning import Simulations
 from discreet.tables import LaplaceTable
 from discreet.tables._secret_size import SecretGroupwiseDistributions
 
@@ -277,3 +278,18 @@ def test_two_releases_of_the_same_table_are_read_together() -> None:
     sized = dc.simulate(dc.GeometricHistogram(THREE, 100, 1), counts, dc.SeededBits(3), "sized")
     with pytest.raises(dc.DeclarationError, match="sizes differ"):
         dc.infer(made[0], sized)
+
+
+@pytest.mark.parametrize("epsilon", [8, 16, 24])
+def test_so_little_noise_that_one_number_is_nearly_certain_is_read(epsilon: int) -> None:
+    posterior: Any = dc.infer(dc.simulate(LaplaceTable(COIN, epsilon), [2520, 1004], dc.SeededBits(1)))
+    assert posterior.mean["a"] == pytest.approx(2521 / 3526, abs=1e-4)
+
+
+def test_a_width_that_no_epsilon_gives_is_searched_beyond_what_can_be_read() -> None:
+    assert Simulations(about=300).solve_for_width(LaplaceTable(COIN, 2), 0.01, "epsilon", 4) is None
+
+
+def test_less_noise_than_rounding_is_refused_in_words() -> None:
+    with pytest.raises(dc.DiscreetError, match="rounding hides all numbers of records but one"):
+        dc.infer(dc.simulate(LaplaceTable(COIN, 48), [2520, 1004], dc.SeededBits(1)))

@@ -14,6 +14,10 @@ _CLOSEST = (
     "The column 'closest' has the shares that are expected to lie closest to the true ones in total variation, instead "
     "of means; a star stands where one lies outside the interval of its own noisy sum."
 )
+_OTHER_PEOPLE = (
+    "If they are about different people, that is wrong: in Python, infer(populations={'north': r1, 'south': r2}, "
+    "model=...) reads them together."
+)
 
 
 def show_posterior(
@@ -33,12 +37,13 @@ def show_posterior(
     if len(rows) > MOST_SHOWN:
         words = f"These are the first {MOST_SHOWN} of {len(rows)} rows. Use --csv FILE to write them all."
         console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
+    people = _OTHER_PEOPLE if len(posterior.releases) > 1 and not posterior.text.populations else None
     shares = "; the last column is the share of their width that is due to privacy" if _has_shares(rows) else ""
     say(
         *([] if closest is None else [_CLOSEST]),
         *filter(None, [] if closest is not None else [outside_interval_note(posterior, rows[:MOST_SHOWN])]),
         f"Intervals cover the uncertainty from sampling and from the privacy noise together{shares}.",
-        *filter(None, [sources_line(posterior), posterior.text.estimation]),
+        *filter(None, [sources_line(posterior), people, posterior.text.estimation]),
         *remarks(posterior, level),
         f"This release was {posterior.method}.",
     )

@@ -351,6 +351,7 @@ class Solver(ABC):
     registered: ClassVar[dict[str, type["Solver"]]] = {}  # every solver that is loaded, by module and name
     models: ClassVar[tuple[type, ...]]  # the models whose problems it solves
     exactness: ClassVar[Exactness] = Exactness.EXACT
+    runs_chains: ClassVar[bool] = False  # as readers are told beforehand
     handles: ClassVar[frozenset[Feature]] = frozenset()
 
     def __init_subclass__(cls) -> None:
@@ -517,7 +518,7 @@ def announcement(mechanism: Mechanism) -> str | None:
     cost = solver.cost(problem)
     if (most := cost.operations * OPERATION) < _WORTH_SAYING:
         return None
-    how = " by Markov chains" if solver.exactness is Exactness.SAMPLED else ""
+    how = " by Markov chains" if solver.runs_chains else ""
     usual = most * cost.usual_share
     if usual >= most / 2:
         return f"A release will be inferred{how}, which takes about {duration(most)}."

@@ -105,7 +105,7 @@ class CountsOfSecretNumber:
         """Return the same for cells that are tilted to a centre."""
         least, most = int(times @ windows.first), int(times @ windows.last)
         half = int(_SPREADS * spread + _NATS * reach) + 1
-        low, high = max(least, int(middle) - half), min(most, int(middle) + half)
+        low, high = max(least, round(middle) - half), min(most, round(middle) + half)
         for _ in range(_ROUNDS):
             known = self._between(low, high, windows, logs, alpha, times, centre)
             told = known.errors < _TOLD  # elsewhere rounding hides the probability of a sum
@@ -118,6 +118,11 @@ class CountsOfSecretNumber:
             if (first, last) != (0, len(told) - 1):
                 known = self._between(low + first, low + last, windows, logs, alpha, times, centre)
             chances = self._chances(known)
+            if len(chances) == 1 and least < most:
+                raise DiscreetError(
+                    "This release has so little noise that rounding hides all numbers of records but one. Nothing "
+                    "was read."
+                )
             falls = [
                 low + first > least and _beyond(*chances[[0, 1]]),
                 low + last < most and _beyond(*chances[[-1, -2]]),
@@ -125,7 +130,8 @@ class CountsOfSecretNumber:
             is_low, is_high = first == 0 and falls[0] > _TAIL, last == len(told) - 1 and falls[1] > _TAIL
             if not (is_low or is_high):
                 return known, float(sum(falls))
-            low, high = max(least, low - half // 2) if is_low else low, min(most, high + half // 2) if is_high else high
+            further = (half + 1) // 2
+            low, high = max(least, low - further) if is_low else low, min(most, high + further) if is_high else high
         raise DiscreetError(
             "The number of records behind this release lies too far from the sum of its noisy counts to be read. "
             "Nothing "

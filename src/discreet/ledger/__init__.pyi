@@ -19,6 +19,7 @@ from discreet.ledger._metric_budget import Decides as Decides
 from discreet.ledger._metric_budget import metric_cost as metric_cost
 from discreet.ledger._metric_budget import same_metric as same_metric
 from discreet.ledger._postgresql import ServerChain as ServerChain
+from discreet.ledger._requests import differences as differences
 from discreet.ledger._signatures import PublicKey, Signature, SigningKey
 from discreet.ledger._signatures import issuers as issuers
 

@@ -39,7 +39,7 @@ def state_of(chain: Chain, connection: "Connection", head: Entry, request: str, 
             if recorded != asked_for:
                 raise PublishError(
                     f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for something "
-                    f"else: {_differences(recorded, asked_for)}. Nothing was published and nothing was charged. Give "
+                    f"else: {differences(recorded, asked_for)}. Nothing was published and nothing was charged. Give "
                     "the question a new name to ask it as a new one, which is charged, or ask it as it was."
                 )
             return released
@@ -49,7 +49,7 @@ def state_of(chain: Chain, connection: "Connection", head: Entry, request: str, 
     return append(connection, head, {**head.carried, **given_up})
 
 
-def _differences(recorded: object, asked: object) -> str:
+def differences(recorded: object, asked: object) -> str:
     """Say in which parts two documents differ: their names, what was recorded and what is asked now."""
     found = list(_parts_that_differ("", recorded, asked))
     lines = list(dict.fromkeys(f"{name} was {_short(old)} and is now {_short(new)}" for name, old, new in found))

@@ -46,6 +46,7 @@ class CountsSolver(Solver):
 
     models = (Network,)
     exactness = Exactness.SAMPLED
+    runs_chains = True
     handles = frozenset({Feature.MARGINS, Feature.OWN_ROWS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:

@@ -51,6 +51,7 @@ class MovesSolver(Solver):
 
     models = (Network,)
     exactness = Exactness.SAMPLED
+    runs_chains = True
     handles = frozenset({Feature.MARGINS, Feature.OWN_ROWS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:

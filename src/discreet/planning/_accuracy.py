@@ -602,7 +602,15 @@ class Simulations:
         def excess(value: float) -> float:
             changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
             other = with_fields(mechanism, **changed)
-            return log(_accuracy(other, self._studies(other), count, self.patience).width / width)
+            try:
+                return log(_accuracy(other, self._studies(other), count, self.patience).width / width)
+            except DeclarationError:
+                raise
+            except DiscreetError:  # a simulated release that its solver gives up
+                if vary == "size" or value <= float(mechanism.guarantee.epsilon):
+                    raise
+            # so little noise is nearly none
+            return log(_accuracy(mechanism, self._studies(mechanism), count, self.patience).exact_width / width)
 
         if vary == "epsilon":
             declared = float(mechanism.guarantee.epsilon)

@@ -33,6 +33,11 @@ def infer_program(
             "Give releases of the same records, infer(r1, r2, model=...), or of different populations by name, "
             "infer(populations={'north': r1, 'south': r2}, model=...). Nothing was read."
         )
+    if model is None:
+        raise DeclarationError(
+            "Populations are read together by a model of what they share: infer(populations=..., model='falls ~ ward') "
+            "takes a formula or one of discreet.programs. Each by itself is infer(r1). Nothing was read."
+        )
     return _one(in_order(releases), model, patience) if releases else _several(populations, model, patience)
 
 

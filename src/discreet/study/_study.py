@@ -13,12 +13,22 @@ from numpy.typing import NDArray
 from discreet._core.documents import Document, canonical_json, digest_of
 from discreet._core.errors import DeclarationError, DiscreetError, PublishError, meant
 from discreet._core.exact import exact_text
-from discreet.ledger import Chain, Ledger, allowance_in_words, now, period_at, same_metric, stated_allowance
+from discreet.ledger import (
+    Chain,
+    Entry,
+    Ledger,
+    allowance_in_words,
+    differences,
+    now,
+    period_at,
+    same_metric,
+    stated_allowance,
+)
 from discreet.mechanism import Plan
 from discreet.privacy import Adjacency, Metric
 from discreet.publishing import publish, publish_plan
 from discreet.records import Column, Source, Statistics, as_source, connect, read
-from discreet.release import Release, read_mechanism
+from discreet.release import Release, mechanism_document, read_mechanism
 from discreet.study._declarations import Declarations
 from discreet.study._file import read_study
 from discreet.study._metrics import metric_of
@@ -306,9 +316,9 @@ class Study(Declarations):
         if first is question and (period := self._in_period()):
             raise PublishError(
                 f"Cannot publish {question.label!r}: with an allowance, a question is answered once in each "
-                f"period, and {question.name!r} was answered{period} with another size, mechanism or epsilon. Nothing "
-                "was published and nothing was charged. Ask again in the next period, or give it a new name to ask it "
-                "as a new question now, which is charged."
+                f"period, and {question.name!r} was answered{period} for something else: "
+                f"{self._changes(question, request)}. Nothing was published and nothing was charged. Ask again in the "
+                "next period, or give it a new name to ask it as a new question now, which is charged."
             )
         question = first or question
         secret = self._fitting(question, self.statistics(question, frame))
@@ -370,6 +380,16 @@ class Study(Declarations):
         about = answered.body.get("where"), answered.body.get("derived")
         is_same = recorded.canonical == question.canonical and about == (written, derived)
         return replace(recorded, label=answered.body["label"]) if is_same else question
+
+    def _changes(self, question: Question, request: str) -> str:
+        """Say in what a question differs from that on record under this name."""
+        answered = cast(Entry, Ledger.open(self.ledger_place).answered(request))
+        asked: Document = {
+            "mechanism": mechanism_document(question.mechanism),
+            "where": None if question.where is None else question.where.document(),
+            "derived": None if question.derived is None else [question.derived.document],
+        }
+        return differences({part: answered.body.get(part) for part in asked}, asked)
 
     def _plan_first_asked(self, questions: Sequence[Question], request: str) -> list[tuple[int, Question]] | None:
         """Return the questions of a plan as they were asked first, each with its index here, if it is on record."""

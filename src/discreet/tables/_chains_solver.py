@@ -48,6 +48,7 @@ class SampledTablesSolver(Solver):
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
+    runs_chains = True
     handles = frozenset({Feature.MARGINS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:

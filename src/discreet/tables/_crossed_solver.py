@@ -63,6 +63,7 @@ class CrossedSolver(Solver):
 
     models = ()  # problems of tables have a Dirichlet prior
     exactness = Exactness.SAMPLED
+    runs_chains = True
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse declared priors, few and very many cells, and noise that is neither Laplace nor Gaussian and alike."""
