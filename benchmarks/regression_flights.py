@@ -148,4 +148,4 @@ def main(path: Path, repeats: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 24)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 9)
