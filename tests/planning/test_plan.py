@@ -91,7 +91,7 @@ def test_exact_coefficients_of_known_noise_have_a_closed_form() -> None:
     spread = np.linalg.inv(moments.squares / 0.09 + np.eye(2))
     mean = spread @ moments.products / 0.09
     scale = 5 / 5 / sqrt(2)  # half the target's range over half the feature's, and sqrt(d)
-    (_, slope) = exact_coefficients(KNOWN_LINE, moments, 400)
+    (_, slope) = exact_coefficients(KNOWN_LINE, moments)
     assert slope.mean == pytest.approx(mean[1] * scale, rel=1e-9)
     assert slope.sd == pytest.approx(sqrt(spread[1, 1]) * scale, rel=1e-9)
 
@@ -113,7 +113,7 @@ def test_exact_coefficients_of_unknown_noise_are_those_of_a_long_sum_over_its_va
     firm = [np.linalg.inv(a + variance * np.eye(2)) for variance in variances]
     means = np.array([each @ b for each in firm])[:, 1] / sqrt(2)
     squares = np.array([v * each[1, 1] for v, each in zip(variances, firm, strict=True)]) / 2
-    (_, slope) = exact_coefficients(LINE, moments, size)
+    (_, slope) = exact_coefficients(LINE, moments)
     mean = float(weights @ means)
     assert slope.mean == pytest.approx(mean, rel=1e-6)
     assert slope.sd == pytest.approx(sqrt(weights @ squares + weights @ (means - mean) ** 2), rel=1e-5)
