@@ -21,21 +21,21 @@ from numpy.typing import NDArray
 
 import discreet as dc
 
-Floats = NDArray[np.float64]
+Floats, Wholes = NDArray[np.float64], NDArray[np.int64]
 LOW, HIGH, GROUPS = -60.0, 300.0, 14
 PARTS = (0.3, 0.5, 0.7, 0.8, 0.9)
 SETTINGS = ((10_000, "0.1"), (100_000, "0.1"), (1_000, "1"), (10_000, "1"))
 
 
-def made_up(size: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def made_up(size: int, generator: np.random.Generator) -> tuple[Wholes, Floats]:
     """Return groups and delays: sizes fall like 1 / rank^1.5, means lie within some minutes of each other."""
     weights = np.arange(1, GROUPS + 1) ** -1.5
-    group = generator.choice(GROUPS, size, p=weights / weights.sum())
+    group = np.asarray(generator.choice(GROUPS, size, p=weights / weights.sum()), dtype=np.int64)
     centres = np.random.default_rng(14).normal(-18, 6, GROUPS)
     return group, np.clip(centres[group] + generator.exponential(25, size) + generator.normal(0, 8, size), LOW, HIGH)
 
 
-def flights(path: Path) -> tuple[Floats, Floats]:
+def flights(path: Path) -> tuple[Wholes, Floats]:
     """Return carriers and delays of a file."""
     with path.open(newline="") as file:
         rows = [(row["carrier"], row["arr_delay"]) for row in csv.DictReader(file)]
@@ -43,7 +43,8 @@ def flights(path: Path) -> tuple[Floats, Floats]:
     _, group, count = np.unique([carrier for carrier, _ in rows], return_inverse=True, return_counts=True)
     kept = np.isin(group, np.argsort(-count)[:GROUPS])
     _, own = np.unique(group[kept], return_inverse=True)
-    return own, np.clip(np.array([float(delay) for _, delay in rows])[kept], LOW, HIGH)
+    delays = np.array([float(delay) for _, delay in rows])[kept]
+    return np.asarray(own, dtype=np.int64), np.clip(delays, LOW, HIGH)
 
 
 def ratio(top: Floats, both: Floats) -> Floats:
