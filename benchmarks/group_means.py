@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 import discreet as dc
 
-Floats, Wholes = NDArray[np.float64], NDArray[np.int64]
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
 LOW, HIGH, GROUPS = -60.0, 300.0, 14
 PARTS = (0.3, 0.5, 0.7, 0.8, 0.9)
 SETTINGS = ((10_000, "0.1"), (100_000, "0.1"), (1_000, "1"), (10_000, "1"))
