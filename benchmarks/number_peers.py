@@ -193,7 +193,8 @@ def sums_of(opendp: Any, name: str, size: int, epsilon: float, repeats: int) -> 
     bounds, cells, text = (truth.low, truth.high), suitable_cells(size, str(epsilon)), str(epsilon)
     model = dc.NumberTable("x", bounds, cells, missing=0, is_whole=truth.is_whole)
     table, edges = dc.TreeTable(model, size, text), model.edge_values
-    cells, noise = len(edges) - 1, table.noise
+    cells = len(edges) - 1
+    noise: Any = table.noise
     sums = dc.GeometricSums(dc.NumberSums("x", bounds, missing=0), size, text)
     rates = tuple(float(rate) * sums.model.unit for rate in sums.noise.rates)
     clamped = (
@@ -217,7 +218,7 @@ def sums_of(opendp: Any, name: str, size: int, epsilon: float, repeats: int) -> 
             means[number, :, draw] = point - true, laplace(known) - true, left <= true <= right
         placed = np.clip(np.searchsorted(edges, records, side="right") - 1, 0, cells - 1)
         counts = np.bincount(placed, minlength=cells)
-        tests = ExactTests(table.sample(counts, bits), size, noise.cut, noise.single)  # type: ignore[attr-defined]
+        tests = ExactTests(table.sample(counts, bits), size, noise.cut, noise.single)
         below, theirs = np.cumsum(counts) / size, np.cumsum(counted(placed.tolist())) / size
         for place, edge in enumerate(chosen):
             own, it = tests.share_below(edge, 0.9, False), below[edge - 1]

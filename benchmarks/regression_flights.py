@@ -75,7 +75,7 @@ def scaled(column: Floats, name: str) -> Floats:
 
 
 def least_squares(design: Floats, y: Floats) -> Floats:
-    return np.linalg.lstsq(design, y, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0], dtype=np.float64)
 
 
 def measured(every: dict[str, Floats], features: int, size: int, epsilon: str, repeats: int) -> None:
@@ -103,7 +103,7 @@ def measured(every: dict[str, Floats], features: int, size: int, epsilon: str, r
         )
         units = posterior.solution.of
         moments = units.moments(units.apply(everyone), len(targets))
-        bulk = model.in_units(np.linalg.solve(moments.squares, moments.products))
+        bulk = model.in_units(np.asarray(np.linalg.solve(moments.squares, moments.products), dtype=np.float64))
         for place, name in enumerate(names, start=1):
             low, high = posterior.interval(name, LEVEL)
             held.append(low <= bulk[place] <= high)
@@ -148,4 +148,4 @@ def main(path: Path, repeats: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 24)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 9)

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 SWEEP = "skewed-regression"
 PEOPLE = 60_000
 BULK, LEAST_SQUARES = "coefficient of the bulk", "coefficient of least squares"
+COMPLETE = "coefficient of complete cases"
 
 
 def skewed_features(generator: np.random.Generator) -> tuple[Floats, Floats]:
@@ -109,6 +110,28 @@ def differences_of(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
     return asked
 
 
+def complete_cases(size: int, epsilon: str) -> Callable[..., Iterator[Asked]]:
+    """Ask ConeMoments about every slope where the target is missing more often the larger the first feature is."""
+
+    def asked(generator: np.random.Generator, bits: dc.SeededBits) -> Iterator[Asked]:
+        weighted, every = population(even_features)
+        names = [each for each in weighted.names if each != "intercept"]
+        model = dc.LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
+        share = 0.2 * (1 + every[:, 0] / model.grid)  # of records of that kind without a target
+        rows = every[generator.choice(PEOPLE, size)]
+        columns = dict(zip((*names, "y"), (rows.T[:-1] / model.grid).tolist(), strict=True))
+        gone = generator.random(size) < 0.2 * (1 + rows[:, 0] / model.grid)
+        columns["y"] = [None if gap else value for gap, value in zip(gone.tolist(), columns["y"], strict=True)]
+        mechanism = dc.regression.ConeMoments(model, size, epsilon)
+        posterior = dc.infer(released(mechanism, model.rehearse(columns), bits))
+        scaled = every / model.grid
+        line = coefficients(weighted, weighted.moments_of_products((scaled * (1 - share)[:, None]).T @ scaled))
+        for index, name in enumerate(model.names[1:], start=1):
+            yield COMPLETE, float(line[index]), partial(posterior.interval, name)
+
+    return asked
+
+
 _ASKED = {
     "slopes of skewed features, n = 10,000, epsilon 1": differences_of(10_000, "1"),
     "skewed features, n = 10,000, epsilon 1": asked_of(skewed_features, 10_000, "1"),
@@ -117,6 +140,7 @@ _ASKED = {
     "skewed errors, n = 10,000, epsilon 1": asked_of(skewed_errors, 10_000, "1"),
     "even features, n = 1,000, epsilon 1": asked_of(even_features, 1_000, "1"),
     "eight features, two nearly collinear, n = 10,000, epsilon 1": asked_of(nearly_collinear, 10_000, "1"),
+    "ConeMoments, a fifth without a target, n = 10,000, epsilon 1": complete_cases(10_000, "1"),
 }
 SETTINGS = [
     Setting(name, 26_114_799 + number, asked, repeats(1, 12)) for number, (name, asked) in enumerate(_ASKED.items())
@@ -131,5 +155,5 @@ def test_intervals_hold_the_line_of_the_bulk(setting: Setting) -> None:
     for name, each in found.items():
         covered, count = each["covers"][1], each["releases"]
         print(f"{name}: {covered:.3f} of {count}")
-        if name.startswith(BULK):
+        if name.startswith((BULK, COMPLETE)):
             assert covered >= 0.87 - 4 * np.sqrt(0.87 * 0.13 / count), name

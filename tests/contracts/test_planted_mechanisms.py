@@ -14,6 +14,7 @@ from flint import arb
 import discreet as dc
 from discreet.choices import HellingerGlobal
 from discreet.mechanism import Mechanism
+from discreet.regression._mechanisms import RecordCoordinates
 from discreet.verification._enumerate import Measuring
 
 MECHANISMS = dc.Mechanism.registered()
@@ -225,6 +226,19 @@ def test_cone_noise_that_is_too_small_is_refused(share: float) -> None:
 
     with pytest.raises(dc.VerificationError, match="sampler"):
         dc.verify(REGRESSIONS["ConeMoments"](planted(honest, sample=sample)))
+
+
+def test_a_body_without_0_is_refused_where_records_may_be_left_out() -> None:
+    """Wrong on purpose: the noise of a regression in which every record counts, so that their number has none."""
+    honest: Any = dc.regression.ConeMoments
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5")
+    assert dc.verify(honest(model, 20, 1)).guarantee.delta == 0
+
+    class Closed(RecordCoordinates):
+        body = property(lambda self: replace(RecordCoordinates(self.model).body, holds_zero=False))
+
+    with pytest.raises(dc.VerificationError, match="positive semidefinite"):
+        dc.verify(planted(honest, coding=property(lambda self: Closed(self.model)))(model, 20, 1))
 
 
 def test_rounding_a_product_leaves_the_cone_and_is_refused() -> None:

@@ -187,7 +187,7 @@ def test_complete_cases_are_read_and_said(kind: str) -> None:
     made_up = {"a": a.tolist(), "y": [None if g else v for v, g in zip(y.tolist(), gone.tolist(), strict=True)]}
     model = LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)})
     more = {"delta": "1e-6"} if kind == "GaussianMoments" else {}
-    mechanism = dc.Mechanism.registered()[kind](model, 20_000, 2, **more)
+    mechanism = dc.Mechanism.registered()[kind](model, 20_000, 2, **more)  # type: ignore[call-arg]
     posterior = dc.infer(dc.simulate(mechanism, model.rehearse(made_up), dc.SeededBits(5)))
     low, high = posterior.interval("a", 0.99)
     assert low < 6 < high < low + 0.5

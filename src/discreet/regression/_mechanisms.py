@@ -346,11 +346,16 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
     def proof_assumption(self) -> ProofAssumption:
         """Return that every record lies in the body, to be checked at the bounds and at some points between them."""
-        coding, square = self.coding, self.model.grid**2
+        coding, square, noise = self.coding, self.model.grid**2, self.noise
         text = "lies in the body of the noise: positive semidefinite, within its bounds and cuts"
         probes, parts = self._probes(), (TrialPart(slice(None), self.noise, self.noise.epsilon),)
         trial = Trial(self, probes[0] * self.size, parts)
-        return ProofAssumption(text, probes, lambda row: coding.body.holds(coding.matrix(row), square), trial)
+
+        def holds(row: Counts) -> bool:
+            has_noise = all(terms or not value for value, terms in zip(row.tolist(), noise.terms, strict=True))
+            return has_noise and coding.body.holds(coding.matrix(row), square)
+
+        return ProofAssumption(text, probes, holds, trial)
 
     def _probes(self) -> Counts:
         """Return the contributions of records at their bounds and of some between them."""
