@@ -498,8 +498,10 @@ def table() -> Iterator[str]:
     yield "| --- | --- | ---: | --- | ---: | --- | ---: | ---: |"
     for name in versions:
         for epsilon in EPSILONS:
+            here = [each for each in runs if (each["data"], each["epsilon"]) == (name, epsilon)]
+            shared = set.intersection(*({e["seed"] for e in here if e["method"] == method} for method in METHODS))
             for method in METHODS:
-                own = [e for e in runs if (e["data"], e["epsilon"], e["method"]) == (name, epsilon, method)]
+                own = [each for each in here if each["method"] == method and each["seed"] in shared]
                 if own:
                     a, b, c, d, e, f, g, h = (
                         float(np.mean([each[key] for each in own])) for key in (*SHOWN, "cpu", "gib")
