@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -190,7 +191,8 @@ def test_what_makes_no_sense_is_refused_in_words_and_not_queued(server: Served) 
 
 
 def test_all_columns_at_once_are_asked_published_and_read_and_need_a_delta(server: Served) -> None:
-    program, keys = server.program("analyst"), {"model": "synthesis", "columns": ["smoking", "age", "fall"]}
+    program = server.program("analyst")
+    keys: dict[str, Any] = {"model": "synthesis", "columns": ["smoking", "age", "fall"]}
     refused = program.post("/api/1/questions", json=asked("1", **keys))
     assert refused.status_code == 422
     assert "needs a delta above 0" in refused.json()["detail"]
