@@ -12,11 +12,11 @@ the same function. Every seed splits the records anew into those that are publis
 methods alike, so that differences are paired. Margins are those of the fitted model, not of a sample from it.
 
 **Peers.** mbi on PyPI holds the estimation that AIM and MST share, and not these two mechanisms, and it compiles anew
-for every set of tables, of which a run of AIM has dozens. So both are written here from their papers, with their settings: AIM's
-workload of all tables of three columns, 16 rounds for each column, nine tenths of rho for tables, model limit
-(`MEGABYTES`, 80 by default there), annealing; MST's thirds of rho and its merging of rare levels. Their estimation is
-the same convex problem, on the junction trees of this library, which the tests hold against tables of all cells.
-`mbi PYTHON` fits one set of noisy tables in both ways, and prints how far apart they are.
+for every set of tables, of which a run of AIM has dozens. So both are written here from their papers, with their
+settings: AIM's workload of all tables of three columns, 16 rounds for each column, nine tenths of rho for tables, model
+limit (`MEGABYTES`, 80 by default there), annealing; MST's thirds of rho and its merging of rare levels. Their
+estimation is the same convex problem, on the junction trees of this library, which the tests hold against tables of all
+cells. `mbi PYTHON` fits one set of noisy tables in both ways, and prints how far apart they are.
 
 Runs are kept as they end, in build/synthetic.jsonl, and are not repeated; `--cpu` is how many seconds of CPU may be
 spent before no new run is started. Groups of runs have a process of their own, so that memory is that of a method.
