@@ -55,15 +55,17 @@ GOLDEN = Path(__file__).parent / "golden"
 CORPUS = Path(__file__).parent / "documents" / "before-house"
 READINGS = "readings.json"
 SIMULATED = {
-    name: GOLDEN / f"{name}.release.json" for name in ("crossed", "normal-mean", "exponential", "places", "bulk")
+    name: GOLDEN / f"{name}.release.json"
+    for name in ("crossed", "normal-mean", "exponential", "places", "bulk", "everything")
 }
-"""Releases of what the corpus has none of: a table, two families, chosen places, and a weighted regression."""
+"""Releases of what the corpus has none of: a table, two families, chosen places, a weighted regression, a synthesis."""
 MORE: dict[str, tuple[str, ...]] = {
     "a table of two columns": ("crossed",),
     "a draw of a normal mean": ("normal-mean",),
     "a draw of an exponential rate": ("exponential",),
     "a median at chosen places": ("places",),
     "a weighted regression": ("bulk",),
+    "all columns at once": ("everything",),
     "rates in groups": ("crossed", "--event", "fall=yes", "--by", "ward", "--pool", "--differ"),
     "a margin": ("crossed", "--margin", "ward"),
     "a logistic regression of a table": ("crossed", "--model", "fall ~ ward"),
@@ -346,6 +348,7 @@ def simulated() -> dict[str, dc.Release]:
         ),
         "exponential": (drawn.tempered(stays, size=3, epsilon=1, delta="1e-3", grid_bits=6), _levels(stays, (2, 5, 9))),
         "bulk": (dc.BallMoments(stay, 300, 4), stay.simulate(300, np.random.default_rng(1)).statistics.tolist()),
+        "everything": (dc.PairGaussians(dc.Synthesis(columns), 240, 1, "1e-3"), [95, 25, 60, 20, 30, 10]),
         "places": (dc.numbers.ChosenCounts(ages, 200, 4), [4 * (30 <= age < 80) for age in range(101)]),
     }
     bits = dc.SeededBits(1)
