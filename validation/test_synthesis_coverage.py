@@ -62,8 +62,7 @@ def adult() -> Counts:
 @cache
 def women() -> Counts:
     """Return the nine columns of the survey as numbers of levels."""
-    from statsmodels.datasets import fair
-
+    fair = pytest.importorskip("statsmodels.datasets.fair", reason="the survey comes with statsmodels")
     table = fair.load_pandas().data
     columns = [
         np.searchsorted(SEVERAL[name], table[name], "right") if name in SEVERAL else numbered(table[name])
@@ -119,7 +118,8 @@ def of_columns(posterior: SynthesisPosterior, own: Sequence[Any], known: Sequenc
 
 def of_all_pairs(posterior: SynthesisPosterior, model: Synthesis, own: Sequence[Any]) -> Iterator[Asked]:
     """Ask how far pairs are from what they were compared with, and how close the model is where it was checked."""
-    size, release = posterior.solution.size, posterior.releases[0]
+    size, (release,) = posterior.solution.size, posterior.releases
+    assert isinstance(release.mechanism, NoisyPairs)
     references = model.split(release.mechanism.references(np.array(release.output), 0))
     names = [f"{model.columns[a].name} and {model.columns[b].name}" for a, b in model.pairs]
     found = cached(lambda level: {row.quantity: (row.low, row.high) for row in posterior.dependence(level)})

@@ -307,8 +307,8 @@ def test_the_choice_and_its_tables_together_cost_their_shares_of_rho_listed_over
     """Three columns of two levels, few records: every score that has a probability, and the tables it leads to."""
     made: Any = partial(PairGaussians, THREE, 3) if is_sized else partial(GaussianPairTables, THREE)
     mechanism = made("150", "1e-3", rounds=1, cells=6, scores="3/5")
-    one, two = (KINDS[0], KINDS[7], KINDS[0]), (KINDS[0], KINDS[7], KINDS[7])
-    two = two if is_sized else two[:2]
+    one: Records = (KINDS[0], KINDS[7], KINDS[0])
+    two: Records = (KINDS[0], KINDS[7], KINDS[7]) if is_sized else (KINDS[0], KINDS[7])
     output = mechanism.sample(np.concatenate([t.ravel() for t in counted(one)[1]]), dc.SeededBits(2))
     allowed = float(mechanism.scores * mechanism.rho + mechanism.table_rho)
     found = [log_power_sum(*pair, mechanism, output, 2) for pair in ((one, two), (two, one))]

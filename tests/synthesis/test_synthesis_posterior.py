@@ -199,3 +199,10 @@ def test_two_releases_of_the_same_records_are_read_together() -> None:
     assert both.sums.singles[0][1] == pytest.approx(
         1 / sum(1 / dc.infer(each).sums.singles[0][1] for each in (one, two)), rel=1e-9
     )
+
+
+@pytest.mark.parametrize(("epsilon", "words"), [("0.1", "so small an"), ("1", ""), ("3", "so large an")])
+def test_a_suggestion_says_where_another_library_is_closer(epsilon: str, words: str) -> None:
+    reason = dc.suggest(MODEL, 5000, epsilon, "1e-6").reason
+    assert words in reason
+    assert ("AIM" in reason) == bool(words)

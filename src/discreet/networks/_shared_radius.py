@@ -249,6 +249,7 @@ def _log_sum(logs: Floats) -> float:
 _EACH = 40 / 3  # operations that one product costs
 _HELD = 4 / 3  # numbers in memory for each weight of a row
 _VECTOR = 400 / 3  # numbers in memory for each vector of class counts
+_USUAL = 0.25  # of the work at most: most vectors of class counts are too unlikely to count
 _LONG = 1e6  # operations of exact inference beyond which plans approximate row by row
 
 
@@ -276,8 +277,9 @@ class SharedRadiusSolver(Solver):
         words = f"exact inference for {len(cells)} tables of {size} records through a shared radius"
         operations = _EACH * products(size, classes, len(cells), radius)
         if operations < _LONG or (rows := RowsSolver()).unsupported_reason(problem) is not None:
-            return CostEstimate(words, operations, held)
-        return CostEstimate(words, operations, held, rows.cost(problem).operations / operations, BY_ROWS)
+            return CostEstimate(words, operations, held, usual_share=_USUAL)
+        by_rows = rows.cost(problem).operations / operations
+        return CostEstimate(words, operations, held, by_rows, BY_ROWS, _USUAL)
 
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
         """Return solutions row by row, where exact ones take long."""

@@ -60,6 +60,7 @@ from discreet.synthesis import PairGaussians, Synthesis
 from discreet.tables import Categories, GeometricHistogram, TreeLevels
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
+_LITTLE, _MUCH = Fraction(1, 5), 2  # epsilon, below and above which AIM was closer for many columns: docs/synthesis.md
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,12 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 @_suggestion.register
 def _(model: Synthesis, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "noisy scores of all pairs of columns say which of them are worth measuring, and how finely"
-    return Suggestion(PairGaussians(model, size, epsilon, delta), why)
+    made = PairGaussians(model, size, epsilon, delta)
+    if made.epsilon < _LITTLE:
+        why += "; where columns nearly follow from each other, AIM (elsewhere) is closer with so small an epsilon"
+    elif made.epsilon > _MUCH:
+        why += "; tables of three columns are closer by AIM (elsewhere) with so large an epsilon"
+    return Suggestion(made, why)
 
 
 @_suggestion.register

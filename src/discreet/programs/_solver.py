@@ -13,6 +13,7 @@ from discreet.programs._target import ProgramTarget
 from discreet.tables import cell_measurements
 
 SHARE_OF_MANY = 0.1  # of the draws, for a problem of a plan
+_USUAL = 0.1  # of the work at most: windows are short where cells are
 
 
 class CellModelsSolver(Solver):
@@ -35,7 +36,7 @@ class CellModelsSolver(Solver):
         of = f"inferring {cells.dimension} parameters from {count} cells"
         of += f" of {len(problems)} populations" if len(problems) > 1 else ""
         held = sum(3.0 * len(problem.model.cells) * self._width(problem) * self._rates(problem) for problem in problems)
-        return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY)
+        return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY, usual_share=_USUAL)
 
     def values_allowed(self, problems: Sequence[Problem[ModelledTable]]) -> float:
         """Return how many values of the likelihood, one of each problem, may be worked out."""
