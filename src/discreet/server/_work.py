@@ -192,7 +192,7 @@ def account(document: str) -> str:
     """Return the one-page statement of a release, as HTML."""
     release = Release.from_json(document)
     posterior = None if why_unreadable(release.mechanism) is not None else _posterior(document)[0]
-    return statement_html(statement(release, posterior, verify(release)))
+    return statement_html(statement(release, posterior, verify(release)), posterior)
 
 
 def table(document: str, level: float) -> str:
