@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -127,7 +128,7 @@ def draw(epsilon: str) -> dict[str, object]:
 
 
 def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:
-    keys = {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}
+    keys: dict[str, Any] = {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}
     with listening(server) as address:
         client, steward = (dc.Client(address, server.token(role)) for role in ("analyst", "steward"))
         assert client.study()["size"] == 6
