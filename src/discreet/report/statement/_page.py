@@ -80,7 +80,8 @@ p, ul { margin: 0.3em 0; }
 ul { padding-left: 1.3em; }
 blockquote { margin: 0.8em 0; padding: 0.7em 1em; border: 3px solid var(--bad); }
 table { border-collapse: collapse; margin: 0.6em 0; break-inside: avoid; }
-th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid var(--line); text-align: left; overflow-wrap: break-word; }
+th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid var(--line); text-align: left;
+  overflow-wrap: break-word; }
 @media (max-width: 30em) { .intervals text { font-size: 20px !important; } }
 .intervals { display: block; width: 100%; max-width: 600px; margin: 0.6em 0; break-inside: avoid; }
 .intervals text { font-size: 13px; fill: var(--ink); } .intervals circle { fill: var(--bar); }
