@@ -175,7 +175,7 @@ def test_every_recipe_is_a_valid_notebook_with_a_link_to_it(tmp_path: Path) -> N
     recipes = [path for path in (PROJECT / "docs" / "cookbook").glob("*.md") if is_recipe(f"cookbook/{path.stem}")]
     assert [path.stem for path in made] == sorted(path.stem for path in recipes)
     for path in made:
-        nbformat.validate(json.loads(path.read_text("utf-8")))  # type: ignore[no-untyped-call]
+        nbformat.validate(json.loads(path.read_text("utf-8")))
     shown = link_to_notebook("cookbook/mean", (PROJECT / "docs" / "cookbook" / "mean.md").read_text("utf-8"))
     assert 'href="notebooks/mean.ipynb" download' in shown.split("##")[0]
 
