@@ -165,6 +165,8 @@ def _of_group(rows: Sequence[Row], group: str | None) -> Sequence[Row]:
 def _plain_row(row: Row) -> Plain:
     """Return a row with its texts: probabilities in percent, as charts show them."""
     numbers = (row.mean, row.low, row.high)
+    if row.is_unknown:
+        return asdict(row) | {"mean_text": "nothing known", "low_text": "-", "high_text": "-"}
     texts = [f"{100 * each:.1f} %" for each in numbers] if row.is_probability else row.texts
     return asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), texts, strict=True))
 

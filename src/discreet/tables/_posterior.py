@@ -623,7 +623,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
             first = probability_name(event, wide[0].given)
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(
-                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. "
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise is larger than the counts in these cells. "
                 "Ask about fewer cells, pool groups, publish the margin itself, or use a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=4,
