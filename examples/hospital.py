@@ -62,7 +62,7 @@ SCENES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Plan",
         "No data are touched: what will a question tell, at which epsilon?",
-        ("plan demo/study.toml --ask smoking-2026 --epsilon 0.02,0.1,0.5 --plot demo/plan.png",),
+        ("plan demo/study.toml --ask smoking-2026 --epsilon 0.02,0.05,0.1,0.2,0.5 --plot demo/plan.png",),
     ),
     (
         "Check",

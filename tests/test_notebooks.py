@@ -43,7 +43,7 @@ def test_a_notebook_runs_in_a_kernel_and_shows_tables_and_pictures() -> None:
     assert sum('src="data:image/png;base64,' in page for page in pages) == 2  # the ledger and the posterior
     texts = [out.data["text/plain"] for out in shown]
     (read,) = [text for text in texts if "quantity" in text and "90% interval" in text]
-    assert read.splitlines()[1].split()[:2] == ["quantity", "mean"]  # as print shows it
+    assert read.splitlines()[0].split()[:2] == ["quantity", "mean"]  # as print shows it
 
 
 @pytest.mark.parametrize("name", ["reading_a_release", "census"])

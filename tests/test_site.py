@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from api_pages import folders, front_door, own_names, pages, public_names
+from api_pages import folders, front_door, own_names, pages, places_of_names, public_names
 from check_links import problems
 from discreet.noise.randomness._samplers import SystemBits
-from docstrings import as_restructured_text, escaped, summary
+from docstrings import as_restructured_text, escaped, readable_types, summary
+from notebooks import is_recipe, link_to_notebook, notebook_of, write_notebooks
 from page_examples import written_anew
+from synonyms import SYNONYMS, index_entries
 
 PAGES = pages()
 PROJECT = Path(__file__).parent.parent
@@ -145,3 +147,72 @@ def test_a_page_is_drawn_by_the_seed_of_its_name_and_the_library_by_secure_bits(
     outside = SystemBits().words(4)
     assert (outside != dc.SeededBits(zlib.crc32(b"one.md")).words(4)).all()
     assert (outside != SystemBits().words(4)).all()
+
+
+def test_a_recipe_becomes_a_notebook_whose_cells_are_its_blocks() -> None:
+    text = (
+        "# A title\n\nWords with a [link](../ledger.md) and one [outside](https://example.org).\n\n"
+        "```toml\n# study.toml\n[data]\n```\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\n"
+        "![x](images/a.svg)\n\n```sh\ndiscreet publish a \\\n  b\n```\n"
+    )
+    cells = notebook_of("made", text)["cells"]
+    assert isinstance(cells, list)
+    found = [(each["cell_type"], "".join(each["source"])) for each in cells]
+    assert found[1:] == [
+        ("markdown", "Words with a link and one [outside](https://example.org)."),
+        ("code", "%%writefile study.toml\n[data]"),
+        ("code", "print(1)"),
+        ("markdown", "![x](a.svg)"),
+        ("code", "!discreet publish a    b"),
+    ]
+
+
+def test_every_recipe_is_a_valid_notebook_with_a_link_to_it(tmp_path: Path) -> None:
+    import nbformat
+
+    write_notebooks(PROJECT / "docs" / "cookbook", tmp_path)
+    made = sorted((tmp_path / "cookbook" / "notebooks").glob("*.ipynb"))
+    recipes = [path for path in (PROJECT / "docs" / "cookbook").glob("*.md") if is_recipe(f"cookbook/{path.stem}")]
+    assert [path.stem for path in made] == sorted(path.stem for path in recipes)
+    for path in made:
+        nbformat.validate(json.loads(path.read_text("utf-8")))
+    shown = link_to_notebook("cookbook/mean", (PROJECT / "docs" / "cookbook" / "mean.md").read_text("utf-8"))
+    assert 'href="notebooks/mean.ipynb" download' in shown.split("##")[0]
+
+
+def test_words_to_search_for_lead_to_pages_that_are_there() -> None:
+    assert all((PROJECT / "docs" / f"{page}.md").exists() for page in SYNONYMS)
+    words = [word for listed in SYNONYMS.values() for word in listed]
+    assert len(words) == len(set(words))
+    assert all("," not in word and ";" not in word for word in words)  # these part entries
+    assert "! k-anonymity" in index_entries("comparison")
+    assert index_entries("no page") == ""
+
+
+def test_signatures_name_types_as_people_do() -> None:
+    seen = (
+        "(a: ~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~numpy.int64]], "
+        "b: ~discreet.release._release.Release, c: dict = <factory>)"
+    )
+    public = {"discreet.release._release.Release": "discreet.Release"}
+    assert readable_types(seen, public) == "(a: ndarray[int64], b: ~discreet.Release, c: dict = ...)"
+    assert readable_types(None, public) is None
+    assert places_of_names()["discreet.release._release.Release"] == "discreet.Release"
+
+
+def test_what_goes_in_and_out_is_shown_as_lists() -> None:
+    lines = [
+        "Do it.",
+        "",
+        "Args:",
+        "    a: one",
+        "        and more `x",
+        "        y`.",
+        "",
+        "Returns:",
+        "    what it is.",
+    ]
+    assert as_restructured_text(lines)[2:] == [
+        *(".. rubric:: Parameters", "", "- ``a``: one and more ``x y``.", "", ".. rubric:: Returns", "", "What it is."),
+        "",
+    ]

@@ -201,8 +201,8 @@ def test_a_mean_by_group_is_asked_by_the_keyboard_alone_and_explored(weighing: S
         page.keyboard.press("f")
         page.focus("#epsilon")
         page.keyboard.type("4")
-        page.wait_for_selector("#width table")
-        assert "mean of weight (population)" in page.inner_text("#width")
+        page.wait_for_selector("#width .plainly")
+        assert "mean of weight (population)" in str(page.text_content("#width"))
         assert "epsilon = 5" in page.inner_text("#plan")  # what is left after it
         assert ann.faults() == []
         page.keyboard.press("Enter")

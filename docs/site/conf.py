@@ -46,7 +46,7 @@ html_theme_options = {"sidebar_hide_name": False}
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-pygments_style = "friendly"
+pygments_style = "xcode"
 pygments_dark_style = "monokai"
 
 myst_heading_anchors = 4
@@ -161,6 +161,12 @@ def simplify_sources(app: Sphinx, page: str, template: str, context: dict[str, A
         context["body"] = _BACK_LINK.sub("", context["body"])
 
 
+def name_levels(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Say of which level the headings of the contents are, for those who listen to the page."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def take_along(app: Sphinx, failure: Exception | None) -> None:
     """Write the notebooks beside the recipes."""
     if failure is None:
@@ -177,4 +183,5 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", group_members)
     app.connect("html-page-context", keep_contents, priority=400)
     app.connect("html-page-context", simplify_sources)
+    app.connect("html-page-context", name_levels, priority=900)
     app.connect("build-finished", take_along)

@@ -368,3 +368,18 @@ def test_a_release_that_can_be_read_has_no_statement_without_its_posterior() -> 
         statement(REHEARSAL, None)
     declared = replace(REHEARSAL, reading="none")
     assert "declared that there would be no posterior (reading = 'none'); it was read anyway." in told(declared)
+
+
+def test_the_page_of_a_statement_shows_the_intervals_and_names_in_it_are_only_text() -> None:
+    levels = ("<b>", "never & ever", "a level with a name that is much too long for a picture")
+    model = dc.Categories("smoking", levels=levels, outside="<b>")
+    release = dc.simulate(dc.GeometricHistogram(model, size=300, epsilon=1), [100, 150, 50], dc.SeededBits(1))
+    posterior = dc.infer(release)
+    page = statement_html(statement(release, posterior), posterior)
+    picture = page.partition("<svg")[2].partition("</svg>")[0]
+    assert page.index("<svg") > page.index("What the results are")
+    assert picture.count('class="interval"') == 3
+    assert "&lt;b&gt;" in picture
+    assert "<b>" not in picture
+    assert "a level with a name that is\u2026" in picture
+    assert "<svg" not in statement_html(statement(release, posterior))

@@ -88,7 +88,7 @@ def test_what_is_published_already_is_said_to_be_free_while_asking(server: Serve
 
 
 def test_in_a_budget_of_periods_nothing_is_said_to_be_free(tmp_path: Path) -> None:
-    from serving import STUDY
+    from survey import STUDY
 
     per = STUDY.replace("[budget]\n", '[budget]\nper = "quarter"\nallowance = "1"\n')
     with served(tmp_path, study=per) as server:

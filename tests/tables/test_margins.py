@@ -78,7 +78,7 @@ def test_a_margin_prints_and_draws_like_a_posterior_of_one_column() -> None:
     assert "given 'wards': 3 cells" in repr(margin)
     lines = str(margin).splitlines()
     together = r"Means: from all cells together, with a learnt prior strength \(\S+ records in all, of 2 to 3\)\."
-    assert re.fullmatch(f"{together} Intervals: for each share from its own noisy sum\\.", lines[0])
+    assert re.fullmatch(f"{together} Intervals: for each share from its own noisy sum\\.", lines[-1])
     assert len(lines) == 5
     assert "Probability of each level of ward" in str(charts.posterior_chart(margin))
     assert len(margin.to_frame()) == 3

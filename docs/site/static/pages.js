@@ -35,3 +35,8 @@ for (const block of document.querySelectorAll("div.highlight")) {
 for (const wide of document.querySelectorAll(".table-wrapper, div.highlight pre")) {
   if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
 }
+
+/* What the theme leaves unsaid for those who listen to the page. */
+document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages");
+document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+for (const part of document.querySelectorAll("dt.sig dl, dt.sig dl dd")) part.setAttribute("role", "presentation");

@@ -259,7 +259,7 @@ def _write_statement(release: Release, posterior: Posterior | None, path: Path, 
     from discreet.verification import verify
 
     text = statement(release, posterior, verify(release), answers)
-    path.write_text(statement_html(text) if path.suffix == ".html" else text, encoding="utf-8")
+    path.write_text(statement_html(text, posterior) if path.suffix == ".html" else text, encoding="utf-8")
 
 
 def _state_without_posterior(release: Release, path: Path, why: str, as_json: bool) -> None:

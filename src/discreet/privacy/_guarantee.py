@@ -82,7 +82,11 @@ class Evidence(Enum):
 
 
 class Accountant(Enum):
-    """The rule by which a ledger adds up what has been spent (composition)."""
+    """The rule by which a ledger adds up what has been spent (composition).
+
+    >>> Accountant("zcdp") is Accountant.ZCDP
+    True
+    """
 
     BASIC = "basic"
     ZCDP = "zcdp"

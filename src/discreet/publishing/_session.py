@@ -134,6 +134,17 @@ class QuerySession:
     """A holder's session: secret statistics, a mechanism that draws, and the ledger that pays.
 
     `draw` pays for a fresh draw; `ask` checks a question, pays for a fresh draw, and answers from it.
+
+    >>> import discreet as dc
+    >>> from tempfile import mkdtemp
+    >>> coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads", prior=1)
+    >>> secret = coin.statistics({"coin": ["heads"] * 60 + ["tails"] * 40})
+    >>> ledger = dc.Ledger.create(f"{mkdtemp()}/study.db", epsilon=1)
+    >>> mechanism = dc.PosteriorSampling.truncated(coin, size=100, epsilon="0.5")
+    >>> session = dc.QuerySession(mechanism, secret, ledger)
+    >>> draw = session.draw()
+    >>> print(ledger.remaining)
+    Budget(epsilon=0.5, delta=0)
     """
 
     def __init__(

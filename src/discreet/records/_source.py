@@ -32,7 +32,17 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Records that can be counted and summed. A source returns totals, never a row."""
+    r"""Records that can be counted and summed. A source returns totals, never a row.
+
+    >>> import discreet as dc
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "coins.csv")
+    >>> _ = file.write_text("coin\nheads\ntails\n")
+    >>> source: dc.Source = dc.read(file)
+    >>> dc.Categories("coin", levels=("heads", "tails")).statistics(source)
+    Statistics(<3 secret values>)
+    """
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""

@@ -15,5 +15,6 @@ from discreet.report._theme import PAGE_COLOURS as PAGE_COLOURS
 from discreet.report._theme import PALE as PALE
 from discreet.report._theme import PAPER as PAPER
 from discreet.report._theme import VERMILION as VERMILION
+from discreet.report._theme import in_the_dark as in_the_dark
 
 __all__ = ["document_of", "write_csv"]

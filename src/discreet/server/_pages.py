@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from discreet._core.documents import canonical_json
 from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import exact_text
-from discreet.report._theme import in_the_dark
+from discreet.report import in_the_dark
 from discreet.server import _ask_pages as ask_pages
 from discreet.server import _audit as audit
 from discreet.server import _own_pages as own_pages

@@ -167,6 +167,8 @@ def _of_group(rows: Sequence[Row], group: str | None) -> Sequence[Row]:
 def _plain_row(row: Row) -> Plain:
     """Return a row with its texts: probabilities in percent, as charts show them."""
     numbers = (row.mean, row.low, row.high)
+    if row.is_unknown:
+        return asdict(row) | {"mean_text": "nothing known", "low_text": "-", "high_text": "-"}
     texts = [f"{100 * each:.1f} %" for each in numbers] if row.is_probability else row.texts
     return asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), texts, strict=True))
 
@@ -194,7 +196,7 @@ def account(document: str) -> str:
     """Return the one-page statement of a release, as HTML."""
     release = Release.from_json(document)
     posterior = None if why_unreadable(release.mechanism) is not None else _posterior(document)[0]
-    return statement_html(statement(release, posterior, verify(release)))
+    return statement_html(statement(release, posterior, verify(release)), posterior)
 
 
 def table(document: str, level: float) -> str:

@@ -617,14 +617,14 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         return self.distributions.share(self._groups(column)[index])
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
-        """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
+        """Warn where its own sums leave a share almost unknown: the noise is then larger than its counts."""
         wide = [row for row in rows if row.high - row.low > _WIDE]
         if wide and self.distributions.is_groupwise:
             first = probability_name(event, wide[0].given)
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(
-                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. "
-                "Ask about fewer cells, pool groups, publish the margin itself, or use a larger epsilon.",
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise is larger than the counts in "
+                "these cells. Ask about fewer cells, pool groups, publish the margin itself, or use a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=4,
             )

@@ -155,8 +155,11 @@ def _charges(bodies: list[Body], name: str) -> list[Spec]:
     limits = [Fraction(body["limit"][name]) for body in bodies]
     starts = [Fraction(0), *ends]
     rows = [_bar(f"the first {early} charges", Fraction(0), ends[early - 1], limits[early - 1])] if early else []
-    for body, start, end, limit in list(zip(bodies, starts, ends, limits, strict=False))[early:]:
-        rows.append(_bar(body["label"], start, end, limit))
+    labels = [body["label"] for body in bodies]
+    for index, (start, end, limit) in list(enumerate(zip(starts, ends, limits, strict=False)))[early:]:
+        label = labels[index]
+        which = f" ({labels[: index + 1].count(label)})" if labels.count(label) > 1 else ""
+        rows.append(_bar(label + which, start, end, limit))
     return rows
 
 

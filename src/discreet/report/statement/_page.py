@@ -4,15 +4,24 @@ import html
 import re
 from collections.abc import Sequence
 
+from discreet.inference import Posterior
 from discreet.report import PAGE_COLOURS
+from discreet.report.statement._picture import picture_of
 
 
-def statement_html(markdown: str) -> str:
-    """Return a statement as a page of HTML that stands alone and prints well. Only what `statement` writes is read."""
+def statement_html(markdown: str, posterior: Posterior | None = None) -> str:
+    """Return a statement as a page of HTML that stands alone and prints well. Only what `statement` writes is read.
+
+    With its posterior, the page has a picture of the intervals as well.
+    """
     blocks = [block for block in markdown.split("\n\n") if block.strip()]
     heads = [block[2:] for block in blocks if block.startswith("# ")]
     title = html.escape(html.unescape(heads[0])) if heads else "Privacy statement"
-    return _PAGE.format(title=title, style=PAGE_COLOURS + _STYLE, body=blocks_html(blocks))
+    body = blocks_html(blocks)
+    if posterior is not None:
+        before, found, after = body.partition(_RESULTS)
+        body = before + found + after.replace("<table>", f"{picture_of(posterior)}\n<table>", 1)
+    return _PAGE.format(title=title, style=PAGE_COLOURS + _STYLE, body=body)
 
 
 def blocks_html(blocks: Sequence[str]) -> str:
@@ -60,6 +69,7 @@ def _marked(part: str) -> str:
     return html.escape(html.unescape(part))
 
 
+_RESULTS = "<h2>What the results are</h2>"
 _STYLE = """
 @page { size: A4; margin: 12mm 16mm; }
 body { font: 15px/1.45 Helvetica, Arial, sans-serif; color: var(--ink); background: var(--paper);
@@ -70,7 +80,12 @@ p, ul { margin: 0.3em 0; }
 ul { padding-left: 1.3em; }
 blockquote { margin: 0.8em 0; padding: 0.7em 1em; border: 3px solid var(--bad); }
 table { border-collapse: collapse; margin: 0.6em 0; break-inside: avoid; }
-th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid var(--line); text-align: left; }
+th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid var(--line); text-align: left;
+  overflow-wrap: break-word; }
+@media (max-width: 30em) { .intervals text { font-size: 20px !important; } }
+.intervals { display: block; width: 100%; max-width: 600px; margin: 0.6em 0; break-inside: avoid; }
+.intervals text { font-size: 13px; fill: var(--ink); } .intervals circle { fill: var(--bar); }
+.intervals .interval { stroke: var(--bar); stroke-width: 4; } .intervals .rule { stroke: var(--line); stroke-width: 1; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 @media print {
   body { font-size: 9pt; line-height: 1.3; margin: 0; max-width: none; padding: 0; }
