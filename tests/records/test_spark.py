@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discreet as dc
@@ -72,6 +73,9 @@ def test_many_tables_are_one_pass_and_no_row_is_copied(spark: Any, capsys: pytes
         tables, as_source(plain).count_families([[columns[0], c] for c in columns[1:]]), strict=True
     ):
         assert found.tolist() == wanted.tolist()
+    pairs = dc.Synthesis(columns[:6]).tables  # all of them at once
+    both = zip(as_source(frame).count_families(pairs), as_source(plain).count_families(pairs), strict=True)
+    assert all(np.array_equal(found, wanted) for found, wanted in both)
 
 
 def test_columns_of_other_types_are_outside_and_names_are_told_apart(spark: Any) -> None:
