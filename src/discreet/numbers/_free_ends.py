@@ -28,13 +28,13 @@ from scipy.special import gammaincinv
 from discreet._core.arrays import Floats
 from discreet.inference import PairNoise, Quantiles
 from discreet.mathematics.distributions import CountDistribution, tails
+from discreet.noise import MARGIN
 
 _SEED = 26
 _RATIOS = 129
 _FARTHEST = 80.0  # no quantile at the rate 1 lies beyond
 _HALVINGS = 60
 _STEPS = 32  # of a grid of noise, in 1 / rate
-_REACH = 45.0  # beyond which noise at the rate 1 weighs e^-40
 _LEAST = 1e-250
 
 
@@ -169,7 +169,7 @@ def _summed(laplace: int, cubes: int) -> tuple[Floats, Floats]:
 
     One number of a cube of three has the density (1 + |x| + x^2 / 2) e^-|x| / 6.
     """
-    reach = _REACH + 12 * np.sqrt(2 * laplace + 20 / 3 * cubes)
+    reach = MARGIN + 12 * np.sqrt(2 * laplace + 20 / 3 * cubes)
     half = int(reach * _STEPS)
     steps = np.arange(half + 1) / _STEPS
     transform = np.ones(half + 1)

@@ -473,7 +473,7 @@ class NoisyPairs(Mechanism[Synthesis]):
         """Ask for what is declared; then for so large an epsilon that the noise is small, and for one round."""
         yield {}
         few = {"delta": Fraction(1, 10), "rounds": 1, "one_way": Fraction(3, 10), "scores": Fraction(3, 10), "check": 0}
-        yield {"epsilon": Fraction(90 if isinstance(self, Sized) else 45), **few}
+        yield {"epsilon": Fraction(90 if isinstance(self, Sized) else 44), **few}
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs whose noise has a small sum of sizes, for any of these data sets.
