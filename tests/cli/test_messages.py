@@ -124,6 +124,13 @@ def test_releases_of_different_people_are_pointed_to_a_model(folder: Path) -> No
         dc.infer(first, second)
 
 
+def test_words_in_place_of_a_missing_value_are_told_what_may_stand_there() -> None:
+    with pytest.raises(
+        dc.DeclarationError, match=r"got 'leave out'\. 'middle' stands .* without a value are left"
+    ):
+        dc.NumberSums("x", (0, 1), missing="leave out")
+
+
 def test_a_port_is_an_option_of_the_server() -> None:
     assert "--port" in run("serve", "--help")
 

@@ -16,7 +16,6 @@ from discreet._core.exact import Exact, exact
 from discreet.inference import (
     DAYS,
     CostEstimate,
-    IntervalLine,
     Intervals,
     Posterior,
     Problem,
@@ -34,7 +33,7 @@ from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._quantiles_inference import DRAWS, NumberQuantilesSolution, Step
 from discreet.numbers._quantiles_mechanisms import BetweenEdges
 from discreet.numbers._quantiles_model import NumberQuantiles
-from discreet.numbers._table_estimands import quantile_name
+from discreet.numbers._table_estimands import quantile_intervals, quantile_name
 from discreet.release import Release
 
 
@@ -190,18 +189,7 @@ class NumberQuantilesPosterior(Posterior[NumberQuantiles], shows=NumberQuantiles
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the quantiles, each with its intervals for the records and for the population."""
-        lines = []
-        for row in self.rows(level):
-            name, _, of = row.quantity.removesuffix(")").rpartition(" (")
-            guess, low, high = row.texts
-            group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
-            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
-        return Intervals(
-            f"{self.model.quantity}: best estimate and {percent_text(level)} interval",
-            tuple(lines),
-            heading="guess (interval)",
-            unit=self.unit,
-        )
+        return quantile_intervals(self.rows(level), self.model.quantity, self.unit, level)
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and where intervals end."""

@@ -5,7 +5,7 @@ exact counts leave them, their intervals, and draws. A further one is a further 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtr, ndtri
 
 from discreet._core.arrays import Floats
-from discreet.inference import Ratio
+from discreet.inference import IntervalLine, Intervals, Ratio, Row, percent_text
 from discreet.mathematics.distributions import ROUNDED, BetaRows, MixtureBatch, ends_of, tails
 
 if TYPE_CHECKING:
@@ -213,6 +213,18 @@ def quantile_name(share: Fraction) -> str:
     ('median', '90 % quantile')
     """
     return "median" if share == Fraction(1, 2) else f"{float(100 * share):g} % quantile"
+
+
+def quantile_intervals(rows: Sequence[Row], quantity: str, unit: str, level: float, more: str = "") -> Intervals:
+    """Return the lines of a picture of quantiles, those of the records and of the population side by side."""
+    lines = []
+    for row in rows:
+        name, _, of = row.quantity.removesuffix(")").rpartition(" (")
+        guess, low, high = row.texts
+        group = f"{name.removesuffix(f' of {quantity}')} {row.given}".strip()
+        lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+    title = f"{quantity}: best estimate and {percent_text(level)} interval{more}"
+    return Intervals(title, tuple(lines), heading="guess (interval)", unit=unit)
 
 
 def _below(counts: Floats) -> Floats:

@@ -29,7 +29,6 @@ from discreet.inference import (
     PROBABILITY,
     CostEstimate,
     Distribution,
-    IntervalLine,
     Intervals,
     Posterior,
     PosteriorSample,
@@ -47,7 +46,14 @@ from discreet.inference import (
 from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
-from discreet.numbers._table_estimands import DISTRIBUTION, QUANTILES, TableQuantiles, TableShares, quantile_name
+from discreet.numbers._table_estimands import (
+    DISTRIBUTION,
+    QUANTILES,
+    TableQuantiles,
+    TableShares,
+    quantile_intervals,
+    quantile_name,
+)
 from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableSolution, drawn_noise
 from discreet.numbers._table_model import NumberTable
 from discreet.release import Release
@@ -355,18 +361,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         """Return the quantiles, each with its intervals for the records and for the population."""
         if self.model.asks != (QUANTILES,):
             return intervals_of(self.rows(level), level)
-        lines = []
-        for row in self.rows(level):
-            name, _, of = row.quantity.removesuffix(")").rpartition(" (")
-            guess, low, high = row.texts
-            group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
-            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
-        return Intervals(
-            f"{self.model.quantity}: best estimate and {percent_text(level)} interval, in whole cells",
-            tuple(lines),
-            heading="guess (interval)",
-            unit=self.unit,
-        )
+        return quantile_intervals(self.rows(level), self.model.quantity, self.unit, level, ", in whole cells")
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""

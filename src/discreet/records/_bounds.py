@@ -78,7 +78,13 @@ def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bound
             "nothing: leave it out."
         )
     declared = None if missing == MIDDLE else missing
-    middle = (low + high) / 2 if declared is None else _number(declared, dates, f"the missing value of {name!r}")
+    try:
+        middle = (low + high) / 2 if declared is None else _number(declared, dates, f"the missing value of {name!r}")
+    except DeclarationError as problem:
+        raise DeclarationError(
+            f"{problem} {MIDDLE!r} stands for the middle of the bounds. Without `missing`, records without a value are "
+            "left out."
+        ) from None
     if not low <= middle <= high:
         raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
     return Bounds(name, low, high, middle, dates)
