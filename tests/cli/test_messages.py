@@ -125,9 +125,7 @@ def test_releases_of_different_people_are_pointed_to_a_model(folder: Path) -> No
 
 
 def test_words_in_place_of_a_missing_value_are_told_what_may_stand_there() -> None:
-    with pytest.raises(
-        dc.DeclarationError, match=r"got 'leave out'\. 'middle' stands .* without a value are left"
-    ):
+    with pytest.raises(dc.DeclarationError, match=r"got 'leave out'\. 'middle' stands .* without a value are left"):
         dc.NumberSums("x", (0, 1), missing="leave out")
 
 

@@ -65,7 +65,7 @@ def test_accuracy_and_variances_are_known_or_refused_in_words_for_every_mechanis
         assert (
             variances
             or not Problem.before(mechanism).is_measured
-            or isinstance(mechanism.model, dc.LinearRegression)
+            or isinstance(mechanism.model, dc.LinearRegression | dc.Synthesis)
             or (Problem.before(mechanism).measurements[0].of.parts is None)
         )
 

@@ -19,6 +19,9 @@ from discreet.sklearn import _naive_bayes as naive_bayes
 from discreet.sklearn._naive_bayes import PrivateNaiveBayes
 
 ELSEWHERE = {
+    "PostgresqlSource": "tests/records/test_postgresql.py",
+    "DerivedSource": "tests/records/test_derived.py",
+    "_Asked": "tests/records/test_derived.py",
     "SparkSource": "tests/records/test_spark.py",
     "_IbisSource": "tests/records/test_warehouses.py",
     "PersonSource": "tests/records/test_persons.py",

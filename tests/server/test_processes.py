@@ -234,6 +234,7 @@ if __name__ == "__main__":
     small = Desk(seconds=60, memory=1 << 20)
     print(told(small, "verification", "[" + "0," * 4_000_000 + "0]"))
     small.close()
+    told(desk, "verification", "[2]")  # its process runs from here on
     (server,) = desk.slow._servers
     process = server._process
     process.is_alive = lambda: True

@@ -605,6 +605,7 @@ class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
     most that has all measured pairs within its cliques. `one_way`, `scores` and `check` are shares of rho; a check
     above 0 buys a bound on how far the model may be off for pairs that were not measured.
 
+    >>> from discreet import Column
     >>> columns = [Column(name, (0, 1), outside=0) for name in "abc"]
     >>> PairGaussians(Synthesis(columns), size=1000, epsilon=1, delta="1e-6").guarantee.delta
     Fraction(1, 1000000)
@@ -646,6 +647,7 @@ class PairGaussians(NoisyPairs, Sized[Synthesis], kind="PairGaussians"):
 class GaussianPairTables(NoisyPairs, kind="GaussianPairTables"):
     """`PairGaussians` for a secret number of records: (epsilon, delta)-DP if one record is added or removed.
 
+    >>> from discreet import Column
     >>> columns = [Column(name, (0, 1), outside=0) for name in "abc"]
     >>> GaussianPairTables(Synthesis(columns), epsilon=1, delta="1e-6").guarantee.adjacency.value
     'add or remove one record'
