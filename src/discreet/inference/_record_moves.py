@@ -152,7 +152,7 @@ class RecordMoves:
         rows = np.indices([levels[u] for u in apart]).reshape(len(apart), prod(levels[u] for u in apart))
         width = rows.shape[1] * chains
         number = -(-number // rows.shape[1])
-        place = self._first[own][:, None] + np.repeat(self._strides[np.ix_(own, apart)] @ rows, chains, axis=1)
+        place = self._first[own][:, None] + np.repeat(self._strides[own][:, apart] @ rows, chains, axis=1)
         for u in sorted(set.union(*others) - set(apart)):
             place = place + self._strides[own, u][:, None] * generator.integers(levels[u], size=(number, 1, width))
         a = generator.integers(levels[v], size=(number, 1, width))
