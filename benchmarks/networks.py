@@ -125,8 +125,8 @@ def refused(verb: Callable[..., object], subject: object) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     goal = " (goal: at most 3 s together at 1e+06, and flat)"
-    classify("naive Bayes", lambda size: dc.FamilyHistograms(naive(3), size, 1), 3, goal)
-    classify("cube", lambda size: dc.CubeCounts(naive(2), size, 1), 2, "")
+    classify("naive Bayes of 3 levels, FamilyHistograms", lambda size: dc.FamilyHistograms(naive(3), size, 1), 3, goal)
+    classify("naive Bayes of yes/no, CubeCounts", lambda size: dc.CubeCounts(naive(2), size, 1), 2, goal)
     twin()
     tree()
     refusals()

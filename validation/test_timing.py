@@ -6,6 +6,7 @@ over all t: the best that an attacker with ONE timing and a threshold can do. 0 
 timings choose the threshold and its direction and the other half judge it, so that chance adds nothing on average.
 
 Extreme: all records alike against records spread evenly. Neighbours: 59 or 60 of 200 records have the first level.
+Where records with gaps are left out, those are the ones: all of them, or 59 or 60.
 """
 
 from collections.abc import Callable
@@ -28,6 +29,7 @@ NETWORK = dc.Network.naive_bayes(
 LINE = dc.LinearRegression(
     "y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle"
 )
+HOLES = dc.LinearRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
 BULK = dc.WeightedRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)})
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
 QUANTILES = dc.NumberQuantiles("x", (0, 1), ("0.5",), missing=0)
@@ -70,6 +72,7 @@ SETTINGS: dict[str, Make] = {
     "GaussianTable": lambda kind: kind(CELLS, 1, **DELTA),
 }
 MORE: dict[str, Callable[[], Any]] = {
+    "ConeMoments, records with gaps left out": lambda: dc.ConeMoments(HOLES, SIZE, 1),
     "PosteriorSampling, truncated": lambda: dc.PosteriorSampling.truncated(CELLS, size=SIZE, epsilon=1),
     "PosteriorSampling, untempered": lambda: dc.PosteriorSampling.concentrated(
         "x", ("a", "b"), "b", size=SIZE, epsilon=3, **DELTA
@@ -88,7 +91,8 @@ def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
     if isinstance(model, lines | dc.NumberSums | dc.NumberTable | dc.NumberQuantiles):
         spread = [number / SIZE for number in range(SIZE)]
         names = "xwy" if isinstance(model, lines) else "x"
-        found = {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
+        start = float("nan") if model is HOLES else 0.0
+        found = {name: [start] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
         return found | (
             {} if getattr(model, "by", None) is None else {"w": ["ab"[number % 2] for number in range(SIZE)]}
         )

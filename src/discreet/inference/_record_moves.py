@@ -32,7 +32,7 @@ Axes = tuple[int, ...]
 
 LEAST_MOVES = 128
 """The least number of moves between two draws."""
-_LONG = 12.0  # how many standard deviations of the noise the mean step may be long
+_LONG = 5.0  # how many standard deviations of the noise the mean step may be long
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,42 +140,45 @@ class RecordMoves:
         self.accepted = float(np.mean(shares))
 
     def _moved(self, v: int, number: int) -> float:
-        """Try this many moves of a variable one after the other in all chains; return the share accepted."""
+        """Try this many moves of a variable in all chains; return the share accepted.
+
+        Moves at different levels of what stands in every table with v share no cell: these are tried side by side, all
+        others one after the other.
+        """
         generator, levels, chains = self._generator, self._levels, self.chains
         own = np.flatnonzero(self._strides[:, v])
-        place = np.repeat(self._first[own][None, :, None], number, axis=0)
-        for u in sorted({u for row in own.tolist() for u in self._margins[row].axes} - {v}):
-            place = place + self._strides[own, u][None, :, None] * generator.integers(
-                levels[u], size=(number, 1, chains)
-            )
-        a = generator.integers(levels[v], size=(number, 1, chains))
-        b = (a + 1 + generator.integers(levels[v] - 1, size=(number, 1, chains))) % levels[v]
-        stride = self._strides[own, v][None, :, None]
-        sources, goals = place + stride * a, place + stride * b
-        lengths = np.exp(self._long * generator.random((number, chains))) - 1
-        steps = 1 + np.floor(lengths * generator.standard_exponential((number, chains))).astype(np.int64)
-        marks = -generator.standard_exponential((number, chains))
-        state, weights, width, each = self._state.ravel(), self._weights, self._size + 1, np.arange(chains)
-        source_cells, goal_cells = sources * chains + each, goals * chains + each
-        source_weights, goal_weights = sources * width, goals * width
-        taken = 0
-        for m in range(number):
-            source, goal = source_cells[m], goal_cells[m]
-            there, here = state.take(source), state.take(goal)
-            least, most = there.min(axis=0), here.min(axis=0)
-            back = least == 0
-            held = np.where(back, most, least)
-            step = 1 + (steps[m] - 1) % np.maximum((there + here).min(axis=0), 1)
-            step[step > held] = 0
-            moved = np.where(back, -step, step)
-            before, after = source_weights[m] + there, goal_weights[m] + here
-            change = weights.take(before - moved) - weights.take(before)
-            change += weights.take(after + moved) - weights.take(after)
-            turned = (step == held).astype(np.int64) - (back | (most == 0))
-            moved[marks[m] > change.sum(axis=0) + log(2) * turned] = 0
-            state[source], state[goal] = there - moved, here + moved
-            taken += int(np.count_nonzero(moved))
-        return float(taken / (number * chains))
+        others = [set(self._margins[row].axes) - {v} for row in own.tolist()]
+        apart = sorted(set.intersection(*others))
+        rows = np.indices([levels[u] for u in apart]).reshape(len(apart), prod(levels[u] for u in apart))
+        width = rows.shape[1] * chains
+        number = -(-number // rows.shape[1])
+        place = self._first[own][:, None] + np.repeat(self._strides[own][:, apart] @ rows, chains, axis=1)
+        for u in sorted(set.union(*others) - set(apart)):
+            place = place + self._strides[own, u][:, None] * generator.integers(levels[u], size=(number, 1, width))
+        a = generator.integers(levels[v], size=(number, 1, width))
+        b = (a + 1 + generator.integers(levels[v] - 1, size=(number, 1, width))) % levels[v]
+        stride = self._strides[own, v][:, None]
+        pairs = np.stack((place + stride * a, place + stride * b), axis=1)  # (moves, source and goal, tables, width)
+        lengths = np.exp(self._long * generator.random((number, width))) - 1
+        steps = np.floor(lengths * generator.standard_exponential((number, width))).astype(np.int64)
+        marks = -generator.standard_exponential((number, width))
+        cells = pairs * chains + np.tile(np.arange(chains), rows.shape[1])
+        state, weights, ways, taken = self._state.ravel(), self._weights, np.array([-1, 1])[:, None, None], 0
+        for where, first, length, mark in zip(cells, pairs * (self._size + 1), steps, marks, strict=True):
+            counts = state.take(where)
+            here, there = counts.min(axis=1)
+            back = here == 0
+            held = np.where(back, there, here)
+            step = 1 + length % np.maximum((counts[0] + counts[1]).min(axis=0), 1)
+            step *= step <= held
+            turned = (step == held).astype(np.int64) - (back | (there == 0))
+            change = ways * np.where(back, -step, step)
+            before = first + counts
+            gains = (weights.take(before + change) - weights.take(before)).sum(axis=(0, 1))
+            change *= mark <= gains + log(2) * turned
+            state[where] = counts + change
+            taken += int(np.count_nonzero(change[1]))
+        return float(taken / (number * width))
 
     @property
     def tables(self) -> list[Counts]:
