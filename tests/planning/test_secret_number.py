@@ -49,7 +49,7 @@ def test_one_number_is_stated_either_as_public_or_as_a_guess() -> None:
     for wrong in ({}, {"size": 300, "about": 300}):
         for ask in (dc.suggest, dc.compare):
             with pytest.raises(dc.DeclarationError, match="about=5000"):
-                ask(DIE, epsilon=1, **wrong)  # type: ignore[operator]
+                ask(DIE, epsilon=1, **wrong)
     with pytest.raises(dc.DeclarationError, match="epsilon is missing"):
         dc.suggest(DIE, about=300)
 
@@ -76,7 +76,8 @@ ledger = "ledger.db"
 
 [questions.pay]
 model = "number"
-number = "pay"
+column = "pay"
+ask = "mean"
 epsilon = 1
 """
 
