@@ -99,8 +99,28 @@ def test_what_contradicts_the_release_or_says_nothing_is_refused() -> None:
         dc.infer(release, release, number=500)
     sums = dc.LaplaceSums(dc.NumberSums("pay", (0, 100)), 1)
     made = dc.simulate(sums, sums.model.rehearse({"pay": [10.0, 50.0]}), dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="prior of that number"):
+    with pytest.raises(dc.DeclarationError, match="tables of shares only; leave number out"):
         dc.infer(made, number=2)
+
+
+def test_two_releases_of_one_table_are_read_together_and_a_margin_is_refused_with_the_way_out() -> None:
+    both = dc.infer(released(COIN, (3, 4)), released(COIN, (2, 5)), number=(5, 8))
+    weights = {n: sum(_likelihood(n, k, (3, 4)) * _likelihood(n, k, (2, 5)) / (n + 1) for k in range(n + 1))
+               for n in range(5, 9)}  # fmt: skip
+    share = sum(
+        _likelihood(n, k, (3, 4)) * _likelihood(n, k, (2, 5)) / (n + 1) * (1 + k) / (2 + n)
+        for n in weights
+        for k in range(n + 1)
+    )
+    assert both.mean["yes"] == pytest.approx(share / sum(weights.values()), abs=1e-9)
+    columns = [dc.Column(name, ("x", "y"), "x") for name in "ab"]
+    table, margin = released(dc.Categories(columns), (1, 2, 3, 4)), released(dc.Categories(columns[:1]), (3, 7))
+    with pytest.raises(dc.DeclarationError, match="read each by itself"):
+        dc.infer(table, margin)
+
+
+def _likelihood(number: int, second: int, output: tuple[int, int]) -> float:
+    return float(np.exp(-abs(output[0] - number + second) - abs(output[1] - second)))
 
 
 def test_the_command_line_takes_a_number_or_a_range(tmp_path: Path) -> None:

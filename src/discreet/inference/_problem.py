@@ -427,9 +427,23 @@ def rejection_of(problem: Problem) -> str | None:
         else:
             return None
     if not reasons and not too_much:
+        for unread, words in _UNREAD.items():
+            if unread <= problem.features:
+                return words
         features = " and ".join(sorted(feature.value for feature in problem.features))
         return f"no inference is known for a {type(problem.model).__name__}" + (f" with {features}" if features else "")
     return too_much[-1] if too_much else sorted(reasons, key=lambda each: not each[0])[-1][1]
+
+
+_UNREAD = {
+    frozenset({Feature.SECRET_NUMBER, Feature.MARGINS}): (
+        "a table and margins of it are not read together where the number of records is secret; read each by itself"
+    ),
+    frozenset({Feature.NUMBER_PRIOR}): (
+        "what is known of a secret number of records is taken into account in tables of shares only; leave number out"
+    ),
+}
+"""What no solver handles yet, and the way out."""
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
