@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet._core.errors import DocumentError, VerificationError
 from discreet.cli._screen import EXIT_CODES, say, show_json, show_table, working
-from discreet.mechanism import Mechanism, sized
+from discreet.mechanism import Mechanism, Sized, simulated_size
 from discreet.planning import compare
 from discreet.release import read_mechanism
 from discreet.report import charts
@@ -20,9 +20,12 @@ from discreet.verification import Certificate, audit, verify
 
 def compare_mechanisms(question: Question, level: float, studies: int | None, plot: Path | None, as_json: bool) -> None:
     """Rank the mechanisms that could publish a question."""
-    mechanism, guarantee = sized(question.mechanism), question.mechanism.guarantee
+    mechanism, guarantee = question.mechanism, question.mechanism.guarantee
+    size = mechanism.size if isinstance(mechanism, Sized) else None
+    about = simulated_size(mechanism, question.guess) if size is None else None
     with working("comparing all mechanisms", as_json):
-        ranking = compare(mechanism.model, mechanism.size, guarantee.epsilon, guarantee.delta, level, studies)
+        asked = guarantee.epsilon, guarantee.delta, level, studies
+        ranking = compare(mechanism.model, size, *asked, about=about)
     if plot is not None:
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:

@@ -77,6 +77,7 @@ _file = click.Path(path_type=Path)
     help="Show means, or the shares that are expected to be closest to the true ones (total variation).",
 )
 @click.option("--prior", help="The prior to use: declared, learnt (one joint posterior), none, a number, or JSON.")
+@click.option("--number", help="What is known of a secret number of records: 5000, or a range: 4000,6000.")
 @click.option("--own", type=_file, help="Also use your own records, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table with a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
@@ -105,6 +106,7 @@ def infer(
     margin: Sequence[str],
     point: str,
     prior: str | None,
+    number: str | None,
     own: Path | None,
     program: str | None,
     plot: Path | None,
@@ -157,7 +159,12 @@ def infer(
             warnings.simplefilter("always", category)
         model = None if program is None else _program(program)
         whole: Posterior = read_release(
-            *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
+            *documents,
+            prior=prior_of(prior),
+            own=records_of(own),
+            patience=patience,
+            model=model,
+            number=_number_of(number),
         )
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin, "--point": point != "mean"}
@@ -237,6 +244,20 @@ def prior_of(text: str | None) -> object:
     except ValueError:
         return text
     return found if isinstance(found, int | float | dict) else text
+
+
+def _number_of(text: str | None) -> object:
+    """Return what is stated of a secret number of records: that number or a range, as the library takes it."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+        raise DeclarationError(
+            f"--number is what is known of a secret number of records, such as 5000, or a range such as 4000,6000; got "
+            f"{text!r}. Nothing was read."
+        )
+    least, *most = (int(part) for part in parts)
+    return (least, *most) if most else least
 
 
 def records_of(path: Path | None) -> object:

@@ -47,6 +47,7 @@ from discreet.inference._latent_counts import LatentCounts as LatentCounts
 from discreet.inference._latent_counts import alike as alike
 from discreet.inference._normal_coordinates import Coordinates as Coordinates
 from discreet.inference._normal_coordinates import JointTable as JointTable
+from discreet.inference._number_prior import SecretNumber as SecretNumber
 from discreet.inference._pair_counts import pair_rows as pair_rows
 from discreet.inference._pictures import Distribution as Distribution
 from discreet.inference._pictures import Graph as Graph
@@ -77,7 +78,6 @@ from discreet.inference._problem import (
 from discreet.inference._problem import Feature as Feature
 from discreet.inference._problem import Observed as Observed
 from discreet.inference._problem import Published as Published
-from discreet.inference._problem import SecretNumber as SecretNumber
 from discreet.inference._problem import SolvesInTurn as SolvesInTurn
 from discreet.inference._problem import announcement as announcement
 from discreet.inference._problem import in_order as in_order
@@ -137,6 +137,7 @@ from discreet.inference._sampled_tables import TablesTarget as TablesTarget
 from discreet.inference._sampled_tables import chains_for as chains_for
 from discreet.inference._sampled_tables import longest_for as longest_for
 from discreet.inference._sampled_tables import sweeps_for as sweeps_for
+from discreet.inference._secret_number import CONTRADICTED as CONTRADICTED
 from discreet.inference._secret_number import NO_END as NO_END
 from discreet.inference._secret_number import CountsOfSecretNumber as CountsOfSecretNumber
 from discreet.inference._secret_number import LogNumber as LogNumber

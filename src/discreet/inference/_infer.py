@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from zlib import crc32
 
 from discreet._core.errors import DeclarationError
+from discreet.inference._number_prior import number_known
 from discreet.inference._posterior import Posterior, posterior_of
 from discreet.inference._prior_strengths import (
     LEARNT,
@@ -21,7 +22,7 @@ from discreet.inference._prior_strengths import (
 )
 from discreet.inference._problem import Problem, Solution, in_order, not_read, rejection_of, solve, solver_for
 from discreet.inference._protocols import HasFewerDraws, HasJointTable
-from discreet.mechanism import Model, TakesOwnRecords, is_prior_open
+from discreet.mechanism import Model, Sized, TakesOwnRecords, is_prior_open
 from discreet.release import NO_READING, Release
 
 
@@ -61,6 +62,7 @@ def infer(
     patience: float = 1.0,
     model: object = None,
     populations: Mapping[str, Release] | None = None,
+    number: object = None,
 ) -> AnyPosterior:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
@@ -86,6 +88,8 @@ def infer(
             `populations`.
         populations: releases by name, of different people: `infer(populations={"north": r1, "south": r2},
             model=...)`.
+        number: what is known beforehand of a secret number of records, for tables of shares: that number, a range such
+            as (4000, 6000), chances by number, or the `number_of_records` of another posterior.
 
     Returns:
         a posterior of the class that suits the model, with everything that `Posterior` has.
@@ -94,6 +98,13 @@ def infer(
         DeclarationError: if the releases do not belong together, or if nothing can read them within the work
             allowed.
     """
+    if number is not None:
+        if model is not None or populations is not None:
+            raise DeclarationError(
+                "number, what is known of a secret number of records, is for tables of shares; a model of their cells "
+                "is read whatever that number is. Nothing was read. Leave number or the model out."
+            )
+        releases = _with_number(releases, number)
     if model is not None or populations is not None:
         from discreet.programs import infer_program  # rarely needed
 
@@ -117,6 +128,18 @@ def infer(
     if isinstance(prior, str) and prior == LEARNT and isinstance(asked, HasJointTable):
         return cast(AnyPosterior, asked.table)
     return posterior
+
+
+def _with_number(releases: Sequence[Release], number: object) -> tuple[Release[Any], ...]:
+    """Return releases of a secret number of records, to be read with what is known of it beforehand."""
+    for release in in_order(releases):
+        if isinstance(release.mechanism, Sized):
+            raise DeclarationError(
+                f"{release.label!r} states the number of records as public, {release.mechanism.size:,}, so number says "
+                "nothing more. Nothing was read. Leave it out."
+            )
+    known = number_known(number)
+    return tuple(replace(release, reader_number=known) for release in releases)
 
 
 def infer_many(releases: Sequence[Release]) -> list[Posterior]:

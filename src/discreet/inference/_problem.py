@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet._core.on_demand import ANNOUNCED, load_announced
+from discreet.inference._number_prior import SecretNumber
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import (
     Cost,
@@ -175,20 +176,22 @@ class Observed(ABC):
         return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
-@dataclass(frozen=True)
-class SecretNumber:
-    """The number of records is secret; beforehand every number 0, 1, 2, ... is as likely as any other."""
-
-
 def number_of_records(mechanism: Mechanism) -> int | SecretNumber:
     """Return the public number of records behind a mechanism, or that it is secret."""
     return mechanism.size if isinstance(mechanism, Sized) else SecretNumber()
+
+
+def _number_behind(release: Published) -> int | SecretNumber:
+    """Return the public number of records behind a release, or what its reader knows of a secret one."""
+    known: SecretNumber | None = getattr(release, "reader_number", None)
+    return number_of_records(release.mechanism) if known is None else known
 
 
 class Feature(Enum):
     """What a problem may have that a solver must be made for."""
 
     SECRET_NUMBER = "a secret number of records"
+    NUMBER_PRIOR = "a reader's prior of that number"
     MARGINS = "releases of margins of the problem's tables"
     OWN_ROWS = "rows of one table with different priors"
     PROGRAM = "a program that says how the cells of a table come about"
@@ -222,10 +225,10 @@ class Problem(Generic[ModelT]):
             for r in releases
         )
         if prior is None or not isinstance(first.model, TakesPrior):
-            return Problem(first.model, number_of_records(first.mechanism), observed, prior, work_limit=work_limit)
+            return Problem(first.model, _number_behind(first), observed, prior, work_limit=work_limit)
         from discreet.inference._prior_strengths import model_under  # it imports this module
 
-        return Problem(model_under(first, prior), number_of_records(first.mechanism), observed, work_limit=work_limit)
+        return Problem(model_under(first, prior), _number_behind(first), observed, work_limit=work_limit)
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Problem":
@@ -262,6 +265,7 @@ class Problem(Generic[ModelT]):
         """Return what only some solvers handle."""
         found = {
             Feature.SECRET_NUMBER: isinstance(self.number, SecretNumber),
+            Feature.NUMBER_PRIOR: isinstance(self.number, SecretNumber) and not self.number.is_open,
             Feature.MARGINS: any(each.is_margin for each in self.observed),
             Feature.OWN_ROWS: isinstance(self.model, HasOwnRows),
             Feature.PROGRAM: isinstance(self.model, HasProgram),
@@ -423,9 +427,23 @@ def rejection_of(problem: Problem) -> str | None:
         else:
             return None
     if not reasons and not too_much:
+        for unread, words in _UNREAD.items():
+            if unread <= problem.features:
+                return words
         features = " and ".join(sorted(feature.value for feature in problem.features))
         return f"no inference is known for a {type(problem.model).__name__}" + (f" with {features}" if features else "")
     return too_much[-1] if too_much else sorted(reasons, key=lambda each: not each[0])[-1][1]
+
+
+_UNREAD = {
+    frozenset({Feature.SECRET_NUMBER, Feature.MARGINS}): (
+        "a table and margins of it are not read together where the number of records is secret; read each by itself"
+    ),
+    frozenset({Feature.NUMBER_PRIOR}): (
+        "what is known of a secret number of records is taken into account in tables of shares only; leave number out"
+    ),
+}
+"""What no solver handles yet, and the way out."""
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet._core.errors import DiscreetError
+from discreet._core.errors import DeclarationError, DiscreetError
 from discreet.inference._grouped_counts import Pairs
 from discreet.inference._known_sum import Beside, KnownSum, TotalDistribution
 from discreet.inference._latent_counts import LOST, SPARE, CellWeights
+from discreet.inference._number_prior import SecretNumber
 from discreet.inference._problem import MOST_NUMBERS
 from discreet.inference._row import percent_text
 from discreet.inference._windows import CellWindows
@@ -41,6 +42,12 @@ _NEAR = 5.0  # standard deviations within which cells may need no tilt
 _ROUNDS = 60
 _TAIL = 1e-13
 _WIDEST = 8  # times by which windows are widened, at most
+_TILTS = np.concatenate([-np.geomspace(20, 1e-5, 120), [0.0], np.geomspace(1e-5, 20, 120)])
+_NEGLIGIBLE, _HIDDEN = 60.0, 25.0  # nats below the likeliest number that are left out, and that rounding may hide
+CONTRADICTED = (
+    "What is stated of the number of records contradicts this release: with such a number it would have a probability "
+    "too small to compute. Nothing was read. Check number, or leave it out."
+)
 _TOLD = 0.5  # relative error from which on a probability is not known
 
 
@@ -63,8 +70,9 @@ class CountsOfSecretNumber:
         reach: float,
         log_number: LogNumber,
         classes: Counts | None = None,
+        prior: SecretNumber | None = None,
     ) -> None:
-        cells = len(low)
+        cells, self._prior = len(low), prior or SecretNumber()
         classes = np.arange(cells) if classes is None else classes
         _, own, self._classes, times = np.unique(classes, return_index=True, return_inverse=True, return_counts=True)
         class_weight, low, high = weight.of(own), np.maximum(low[own], 0), np.maximum(high[own], 0)
@@ -83,13 +91,57 @@ class CountsOfSecretNumber:
             if float(self.known.lost[0]) <= LOST or margin > most_margin:
                 break
             margin *= 2
+        if not self._prior.is_open and float(self.known.lost[0]) > LOST:
+            raise DeclarationError(CONTRADICTED)
 
     def _within(self, windows: CellWindows, alpha: Floats, times: Counts, reach: float) -> tuple[KnownSum, float]:
         """Return the counts on these windows, for a range of numbers of records, and what lies beyond the range."""
         logs = windows.log_weights(alpha)
+        if not self._prior.is_open:
+            return self._under_prior(windows, logs, alpha, times), 0.0
         middle, spread, centres = self._most_likely(windows, logs, alpha, times)
         tried = [self._around(middle, spread, centre, windows, logs, alpha, times, reach) for centre in centres]
         return min(tried, key=lambda each: float(each[0].error[0]) + each[1])
+
+    def _under_prior(self, windows: CellWindows, logs: Floats, alpha: Floats, times: Counts) -> KnownSum:
+        """Return the counts for all numbers that a reader's prior allows and that weigh anything.
+
+        Which ones these are is seen from saddle points: with cells tilted by x to the mean sum n and the variance v,
+        log S(n) is about K(x) - x n - log(2 pi v) / 2.
+        """
+        least, most = int(times @ windows.first), int(times @ windows.last)
+        low = max(least, self._prior.least)
+        high = most if self._prior.most is None else min(most, self._prior.most)
+        if low > high:
+            raise DeclarationError(CONTRADICTED)
+        steps, means, heights = np.arange(windows.width), [], []
+        for tilt in _TILTS:
+            tilted = logs + tilt * steps
+            peaks = tilted.max(axis=1, keepdims=True)
+            weights = np.exp(tilted - peaks)
+            masses = weights.sum(axis=1, keepdims=True)
+            own = weights @ steps / masses[:, 0]
+            spread = float(times @ (weights @ steps**2 / masses[:, 0] - own**2))
+            means.append(float(times @ own))
+            heights.append(
+                float(times @ (peaks + np.log(masses))[:, 0]) - tilt * means[-1] - float(np.log(spread + 1)) / 2
+            )
+        numbers = np.arange(low, high + 1)
+        rough = np.interp(numbers - least, means, heights) + self._log_number(numbers)
+        if not np.isfinite(rough.max()):
+            raise DeclarationError(CONTRADICTED)
+        (kept,) = np.nonzero(rough > rough.max() - _NEGLIGIBLE)
+        first, last, centre = low + int(kept[0]), low + int(kept[-1]), low + int(rough.argmax())
+        known = self._between(first, last, windows, logs, alpha, times, centre)
+        told = known.errors < _TOLD
+        (dark,) = np.nonzero(~told)
+        own_place = centre - first
+        start = int(max(dark[dark < own_place], default=-1)) + 1
+        end = int(min(dark[dark > own_place], default=len(told))) - 1
+        inside = (numbers >= first + start) & (numbers <= first + end)
+        if not told[own_place] or rough[~inside].max(initial=-np.inf) > rough.max() - _HIDDEN:
+            raise DeclarationError(CONTRADICTED)
+        return self._between(first + start, first + end, windows, logs, alpha, times, centre)
 
     def _around(
         self,

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet._core.errors import DeclarationError, DiscreetError
-from discreet._core.exact import Exact, exact_text, positive, probability, whole
+from discreet._core.exact import Exact, exact_text, positive, probability
 from discreet._core.notebook import NotebookRepr, html_table, with_picture
 from discreet._core.progress import shown
 from discreet.inference import percent_text
-from discreet.mechanism import Model, Sized
+from discreet.mechanism import Mechanism, Model
 from discreet.planning._accuracy import POINT, Accuracy, accuracy, work_of_study
-from discreet.planning._candidates import candidate_mechanisms, free_parameter
+from discreet.planning._candidates import free_parameter, kinds_for, rivals_of, size_or_guess
 from discreet.privacy import Evidence
 from discreet.programs import ModelledTable
 from discreet.programs.families import ReadableFamily
@@ -31,7 +31,7 @@ class Ranked:
     """A mechanism of a ranking by its name, what to expect of it, and what else it promises."""
 
     name: str
-    mechanism: Sized
+    mechanism: Mechanism
     accuracy: Accuracy
     besides: str = ""
 
@@ -44,13 +44,17 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking(NotebookRepr):
-    """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here."""
+    """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here.
+
+    Where the number of records is secret (`is_secret`), `size` is a guess of it.
+    """
 
     size: int
     epsilon: Fraction
     delta: Fraction
     entries: tuple[Ranked, ...]
     left_out: dict[str, str]
+    is_secret: bool = False
 
     @property
     def best(self) -> Ranked:
@@ -69,9 +73,15 @@ class Ranking(NotebookRepr):
         raise DeclarationError(f"{name!r} is not in this ranking, which holds {[e.name for e in self.entries]}.")
 
     @property
+    def records(self) -> str:
+        """Return how many records there are in words."""
+        return f"about {self.size:,} records, a secret number" if self.is_secret else f"{self.size:,} records"
+
+    @property
     def stated(self) -> str:
         """Return the guarantee under which all compete."""
-        return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
+        number = self.records if self.is_secret else f"{self.size} records"
+        return f"{number}, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -99,7 +109,12 @@ class Ranking(NotebookRepr):
         """Return the whole ranking as a document."""
         stated = {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
         entries = [entry.document() for entry in self.entries]
-        return {"size": self.size, **stated, "entries": entries, "left_out": dict(self.left_out)}
+        return {
+            "about" if self.is_secret else "size": self.size,
+            **stated,
+            "entries": entries,
+            "left_out": dict(self.left_out),
+        }
 
     def _repr_html_(self) -> str:
         """Return picture and table for a notebook."""
@@ -112,12 +127,13 @@ class Ranking(NotebookRepr):
 
 def compare(
     model: Model,
-    size: int,
-    epsilon: Exact,
+    size: int | None = None,
+    epsilon: Exact | None = None,
     delta: Exact = 0,
     level: float = 0.9,
     studies: int | None = None,
     seed: int = 1,
+    about: int | None = None,
 ) -> Ranking:
     """Rank all mechanisms that may publish a model under (epsilon, delta), on the same simulated studies.
 
@@ -129,12 +145,13 @@ def compare(
 
     Args:
         model: what is to be learnt.
-        size: the public number of records.
+        size: the public number of records; left out where that is secret.
         epsilon: the guarantee that all of them give.
         delta: the guarantee that all of them give.
         level: the level of the intervals whose widths are compared.
         studies: how many studies are simulated; left out, as many as take about a second.
         seed: the seed of the simulation.
+        about: where the number of records is secret, a guess of it that does not come from the data.
 
     Returns:
         the mechanisms, best first, with what each is expected to achieve. `charts.ranking_chart` draws it.
@@ -146,9 +163,10 @@ def compare(
         raise DeclarationError(
             f"compare ranks mechanisms for a model, such as Categories; got a {type(model).__name__}."
         )
-    asked = positive(epsilon, "epsilon"), probability(delta, "delta")
-    number, entries, left_out = whole(size, "size"), list[Ranked](), dict[str, str]()
-    known = Sized.registered()
+    number, stated = size_or_guess(size, about, epsilon)
+    asked = positive(stated, "epsilon"), probability(delta, "delta")
+    entries, left_out, public = list[Ranked](), dict[str, str](), None if size is None else number
+    known = kinds_for(is_secret=size is None)
     tables = model.tables_too() if isinstance(model, ModelledTable | ReadableFamily) else {}
     offers = [
         (f"{kind}{suffix}", made, table)
@@ -159,40 +177,48 @@ def compare(
         if not made.accepts_model(table):
             continue
         try:
-            rivals = list(candidate_mechanisms(made, table, number, *asked))
+            rivals = list(rivals_of(made, table, public, *asked))
             for rival in rivals:
                 _check_publishable(rival, *asked)
             if rivals:  # else it needs more settings than these
-                best = _best(rivals, level, seed) if table is model else rivals[0]
-                entries.append(_ranked(name, best, None if table is model else model, level, studies, seed))
+                best = _best(rivals, level, seed, about) if table is model else rivals[0]
+                entries.append(_ranked(name, best, None if table is model else model, level, studies, seed, about))
         except DiscreetError as problem:
             left_out[name] = str(problem)
     scores = [entry.accuracy.log_score for entry in entries]
     is_scored = None not in scores
     entries.sort(key=lambda each: (-(each.accuracy.log_score or 0.0) if is_scored else each.accuracy.width, each.name))
-    return Ranking(number, *asked, tuple(entries), left_out)
+    return Ranking(number, *asked, tuple(entries), left_out, is_secret=size is None)
 
 
-def _best(rivals: Sequence[Sized], level: float, seed: int) -> Sized:
+def _best(rivals: Sequence[Mechanism], level: float, seed: int, about: int | None) -> Mechanism:
     """Return the mechanism of one kind whose release is most informative, where a parameter is free and quickly found.
 
     Else it is the first.
     """
     if free_parameter(rivals[0]) is None or _FEW * sum(map(work_of_study, rivals)) > POINT:
         return rivals[0]
-    found = [(accuracy(rival, level, _FEW, seed), rival) for rival in rivals]
+    found = [(accuracy(rival, level, _FEW, seed, about=about), rival) for rival in rivals]
     return min(found, key=lambda each: each[0].width if each[0].log_score is None else -each[0].log_score)[1]
 
 
-def _ranked(name: str, mechanism: Sized, read_as: Model | None, level: float, studies: int | None, seed: int) -> Ranked:
+def _ranked(
+    name: str,
+    mechanism: Mechanism,
+    read_as: Model | None,
+    level: float,
+    studies: int | None,
+    seed: int,
+    about: int | None,
+) -> Ranked:
     free, metric = free_parameter(mechanism), mechanism.guarantee.metric
     shown_name = name if free is None else f"{name}({free}={float(getattr(mechanism, free)):.4g})"
     besides = "" if metric is None else metric.words
     count = studies or (None if read_as is None else _FEW)
-    return Ranked(shown_name, mechanism, accuracy(mechanism, level, count, seed, model=read_as), besides)
+    return Ranked(shown_name, mechanism, accuracy(mechanism, level, count, seed, model=read_as, about=about), besides)
 
 
-def _check_publishable(mechanism: Sized, epsilon: Fraction, delta: Fraction) -> None:
+def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> None:
     """Refuse what is merely claimed, or promises less than is asked."""
     guarantee = mechanism.guarantee
     if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from discreet._core.errors import DeclarationError
-from discreet._core.exact import Exact, positive, probability, whole
+from discreet._core.exact import Exact, exact_text, positive, probability, whole
 from discreet._core.notebook import NotebookRepr, html_table
 from discreet.inference import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
-from discreet.mechanism import Model, Sized
+from discreet.mechanism import Mechanism, Model, Sized
 from discreet.networks import (
     CubeCounts,
     FamilyGaussians,
@@ -43,7 +43,8 @@ from discreet.numbers import (
     suitable_path_cells,
     why_table,
 )
-from discreet.planning._candidates import candidate_mechanisms, free_parameter
+from discreet.planning._candidates import candidate_mechanisms, free_parameter, kinds_for, rivals_of, size_or_guess
+from discreet.planning._compare import compare
 from discreet.programs import Program
 from discreet.regression import (
     BallMoments,
@@ -67,7 +68,7 @@ _LITTLE, _MUCH = Fraction(1, 5), 2  # epsilon, below and above which AIM was clo
 class Suggestion(NotebookRepr):
     """A mechanism, and why it was chosen."""
 
-    mechanism: Sized
+    mechanism: Mechanism
     reason: str
 
     def _repr_html_(self) -> str:
@@ -75,18 +76,28 @@ class Suggestion(NotebookRepr):
         return html_table(repr(self.mechanism), (), [("chosen because", self.reason)], words=2)
 
 
-def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
+def suggest(
+    model: Model | Program,
+    size: int | None = None,
+    epsilon: Exact | None = None,
+    delta: Exact = 0,
+    about: int | None = None,
+) -> Suggestion:
     """Return the mechanism that suits a model, a number of records and a guarantee, with the reason in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
     >>> type(suggest(smoking, size=1000, epsilon=1).mechanism).__name__
     'GeometricHistogram'
+    >>> type(suggest(smoking, about=1000, epsilon=1).mechanism).__name__
+    'LaplaceTable'
 
     Args:
         model: what is to be learnt, or the program by which a table will be read.
-        size: the public number of records.
+        size: the public number of records; left out where that is secret.
         epsilon: the guarantee.
         delta: the guarantee.
+        about: where the number of records is secret, a guess of it that does not come from the data. If several
+            mechanisms suit the model, studies of so many records are simulated, and the most informative is chosen.
 
     Returns:
         a suggestion with its `mechanism` and, in words, why it was chosen.
@@ -94,7 +105,10 @@ def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0)
     Raises:
         DeclarationError: if no mechanism can publish the model under this guarantee.
     """
-    found = chosen_mechanism(model, size, epsilon, delta)
+    number, stated = size_or_guess(size, about, epsilon)
+    if size is None:
+        return _of_secret_number(model, number, positive(stated, "epsilon"), probability(delta, "delta"))
+    found = chosen_mechanism(model, number, stated, delta)
     if (why := why_unreadable(found.mechanism)) is not None:
         raise DeclarationError(
             f"{type(found.mechanism).__name__} would suit this, but `publish` refuses it, because no inference method "
@@ -110,6 +124,55 @@ def chosen_mechanism(model: Model | Program, size: int, epsilon: Exact, delta: E
     A study may declare that there will be no posterior.
     """
     return _suggestion(model, size, epsilon, probability(delta, "delta"))
+
+
+def _of_secret_number(model: Model | Program, about: int, epsilon: Fraction, delta: Fraction) -> Suggestion:
+    """Choose what tells most at about so many records, of all that keeps their number secret and can be read."""
+    if isinstance(model, Program):
+        found = _of_secret_number(model.table, about, epsilon, delta)
+        return Suggestion(found.mechanism, f"{_read_from_table(model)}; {found.reason}")
+    made, refusals = dict[str, Mechanism](), list[str]()
+    for name, kind in kinds_for(is_secret=True).items():
+        if not kind.accepts_model(model):
+            continue
+        try:
+            candidate = next(rivals_of(kind, model, None, epsilon, delta), None)
+        except DeclarationError as problem:
+            refusals.append(f"{name}: {problem}")
+            continue
+        why = f"it needs {'more settings' if delta else 'a delta'}" if candidate is None else why_unreadable(candidate)
+        if candidate is None or why is not None:
+            refusals.append(f"{name}: {why}")
+        else:
+            made[name] = candidate
+    if not made:
+        why_not = f" ({'; '.join(refusals)})" if refusals else ""
+        raise DeclarationError(
+            f"Nothing publishes a {type(model).__name__} and keeps the number of records secret with epsilon = "
+            f"{exact_text(epsilon)} and delta = {exact_text(delta)}{why_not}. Nothing was suggested. Tables of shares, "
+            "sums and tables of numbers, yes/no features of classes and, with a delta, synthetic records can be "
+            "published so; or state the number of records as public: size instead of about."
+        )
+    if len(made) == 1:
+        (only,) = made.values()
+        return Suggestion(only, f"it is what keeps the number of records of a {type(model).__name__} secret")
+    ranking = compare(model, epsilon=epsilon, delta=delta, about=about)
+    if not ranking.entries:
+        raise DeclarationError(
+            f"{' and '.join(made)} would suit this, but studies of about {about:,} records are too much work to tell "
+            f"which is better: {'; '.join(ranking.left_out.values())} Nothing was suggested. Construct one of them."
+        )
+    best, *others = ranking.entries
+    beside = [f"{entry.accuracy.width:.3g} with {entry.name}" for entry in others]
+    against = f", {' and '.join(beside)}" if beside else ""
+    width = f"90 % intervals are about {best.accuracy.width:.3g} wide{against}"
+    how = f"by simulated studies of about {about:,} records"
+    return Suggestion(best.mechanism, f"it keeps the number of records secret and tells most, {how}: {width}")
+
+
+def _read_from_table(model: Program) -> str:
+    named = ", ".join(column.name for column in model.table.columns)
+    return f"the model is read from the cross table of {named}"
 
 
 def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggestion:
@@ -211,8 +274,7 @@ def _(model: Synthesis, size: int, epsilon: Exact, delta: Fraction) -> Suggestio
 @_suggestion.register
 def _(model: Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     found = _suggestion(model.table, size, epsilon, delta)
-    named = ", ".join(column.name for column in model.table.columns)
-    return Suggestion(found.mechanism, f"the model is read from the cross table of {named}; {found.reason}")
+    return Suggestion(found.mechanism, f"{_read_from_table(model)}; {found.reason}")
 
 
 @_suggestion.register

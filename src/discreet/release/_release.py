@@ -75,6 +75,7 @@ class Release(NotebookRepr, Generic[ModelT]):
     software: str = field(default=f"discreet {__version__}", compare=False)
     group: str | None = None
     reader_model: ModelT | None = field(default=None, compare=False)
+    reader_number: object = field(default=None, compare=False, kw_only=True)
     reason: str | None = field(default=None, compare=False)
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from discreet._core.errors import DeclarationError
-from discreet.mechanism import Declared, Mechanism, Sized, columns_of_numbers
+from discreet.mechanism import Declared, Mechanism, Sized, columns_of_numbers, sized
 from discreet.numbers import NumberTable
 from discreet.planning import suggest_per_unit
 from discreet.privacy import Metric, Sum
@@ -41,7 +41,7 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Si
     found = suggest_per_unit(model, size, declared.epsilon_per_unit or 0, **keys, **between)
     if declared.mechanism not in (None, kind := type(found.mechanism).__name__):
         raise DeclarationError(f"epsilon_per_unit needs the mechanism {kind}; got {declared.mechanism!r}.")
-    return found.mechanism, found.reason
+    return sized(found.mechanism), found.reason
 
 
 def metric_of(mechanisms: Iterable[Mechanism]) -> Metric:

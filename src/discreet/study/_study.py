@@ -293,7 +293,13 @@ class Study(Declarations):
         return accuracy(question.mechanism, level, studies, patience=patience, about=question.guess)
 
     def infer(
-        self, name: str, prior: object = None, own: object = None, patience: float = 1.0, model: object = None
+        self,
+        name: str,
+        prior: object = None,
+        own: object = None,
+        patience: float = 1.0,
+        model: object = None,
+        number: object = None,
     ) -> Any:
         """Return the posterior given the release of a question, from its file beside the study file: see `infer`."""
         from discreet.inference import infer  # slow to import
@@ -303,7 +309,8 @@ class Study(Declarations):
                 f"There is no file {str(path)!r}. Publish the question first: study.publish({name!r}). Nothing was "
                 "read."
             )
-        return infer(Release.from_json(path.read_bytes()), prior=prior, own=own, patience=patience, model=model)
+        release = Release.from_json(path.read_bytes())
+        return infer(release, prior=prior, own=own, patience=patience, model=model, number=number)
 
     def publish_question(self, question: Question, request: str, frame: object = None) -> Release:
         """Publish a question about this study's columns under a request's name; repeating it charges nothing.

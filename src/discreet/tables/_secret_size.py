@@ -20,6 +20,7 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet.inference import (
+    CONTRADICTED,
     Beside,
     CellWeights,
     CostEstimate,
@@ -30,6 +31,7 @@ from discreet.inference import (
     Observed,
     PosteriorSample,
     Problem,
+    SecretNumber,
     Solver,
     alike,
     number_facts,
@@ -58,6 +60,7 @@ from discreet.tables._solver import MeasuredCells
 
 _NODES_OFF = 1e-5
 """About how far distributions are off where many rests are put together; a test compares with all of them."""
+_FARTHEST = MARGIN / 2  # nats by which what is known of the number of records may contradict what was published
 _TRIM = 1e-12  # what has such a share is left out
 _TABLE = 64  # about the most nodes of a rest
 
@@ -74,7 +77,7 @@ class SecretSizeSolver(Solver):
     """Sums over all tables of all numbers of records by Fourier transforms."""
 
     models = (Categories,)
-    handles = frozenset({Feature.SECRET_NUMBER})
+    handles = frozenset({Feature.SECRET_NUMBER, Feature.NUMBER_PRIOR})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what is no noisy table of all cells, alone or with a noisy number of records."""
@@ -104,7 +107,7 @@ class SecretSizeSolver(Solver):
         reach = min(table.reach for table in tables)
         classes = alike(alpha, [table.classes for table in tables])
         weights = CellWeights(alpha, log_kernel)
-        counts = CountsOfSecretNumber(weights, low, high, reach, log_number(problem), classes)
+        counts = CountsOfSecretNumber(weights, low, high, reach, log_number(problem), classes, prior_of_number(problem))
         constant = sum(table.log_constant for table in tables)
         return SecretSizeSolution(problem.model, counts, counts.log_sum + constant, EXACTLY)
 
@@ -129,9 +132,16 @@ def _numbers(problem: Problem) -> list[Measurement]:
 
 
 def log_number(problem: Problem) -> LogNumber:
-    """Return log h(n) = log n! Gamma(A) / Gamma(A + n) + log P(z_T | n), of arrays of numbers of records."""
+    """Return log h(n) = log n! Gamma(A) / Gamma(A + n) + log P(z_T | n) + log pi(n), of arrays of numbers."""
     strength, published = float(problem.model.concentration.sum()), published_number(problem)
-    return lambda numbers: log_prior_constant(strength, numbers) + published(numbers)
+    prior = prior_of_number(problem)
+    return lambda numbers: log_prior_constant(strength, numbers) + published(numbers) + prior.log_weights(numbers)
+
+
+def prior_of_number(problem: Problem) -> SecretNumber:
+    """Return what the reader knows beforehand of the number of records."""
+    assert isinstance(problem.number, SecretNumber)
+    return problem.number
 
 
 def published_number(problem: Problem) -> LogNumber:
@@ -280,8 +290,15 @@ class SecretGroupwiseDistributions(MixedGroups):
             windows.append((counts, np.asarray(logs - np.max(logs))))
         (counts, own_logs), (rests, rest_logs) = windows
         logs_h = log_h(np.arange(int(counts[0] + rests[0]), int(counts[-1] + rests[-1]) + 1))
-        # where both peak: h may be much larger elsewhere
-        scale = float(logs_h[int(own_logs.argmax() + rest_logs.argmax())])
+        if prior_of_number(problem).is_open:  # where both peak: h may be much larger elsewhere
+            scale = float(logs_h[int(own_logs.argmax() + rest_logs.argmax())])
+        else:
+            best = [int((rest_logs + logs_h[k : k + len(rests)]).argmax()) for k in range(len(counts))]
+            heights = own_logs + rest_logs[best] + logs_h[np.arange(len(counts)) + best]
+            peak = int(heights.argmax())
+            scale = float(heights[peak])
+            if not own_logs[peak] + rest_logs[best[peak]] > -_FARTHEST:
+                raise DeclarationError(CONTRADICTED)
 
         def rows(start: int, end: int) -> Floats:
             steps = np.arange(start, end)[:, None] + np.arange(len(rests))
@@ -326,7 +343,8 @@ class SecretGroupwiseDistributions(MixedGroups):
             own = labels[np.asarray(each.of.single_cells)]
             if (summed := each.noise.marginal(own.tolist())) is not None:
                 noisy.append((each.values[own == 0].sum(keepdims=True), summed))
-        return _own_sum(noisy)
+        prior = prior_of_number(self._problem)
+        return _own_sum(noisy, prior if labels.max() == 0 else SecretNumber(0, prior.most))
 
     def number(self) -> CountDistribution:
         """Return the distribution of the number of records, from all that was published of it: flat on 0, 1, 2, ..."""
@@ -339,8 +357,8 @@ class SecretGroupwiseDistributions(MixedGroups):
         return log_dirichlet_rows(np.asarray(1.0 + tables, dtype=float), generator)[:, : len(groups)]
 
 
-def _own_sum(noisy: Sequence[tuple[Counts, Noise]]) -> CountDistribution:
-    """Return P(k | noisy values) for the first number of each noise, flat on 0, 1, 2, ... beforehand."""
+def _own_sum(noisy: Sequence[tuple[Counts, Noise]], prior: SecretNumber) -> CountDistribution:
+    """Return P(k | noisy values) for the first number of each noise, under what is known of it beforehand."""
     if not noisy:
         raise DeclarationError("The noise of this sum has no distribution in closed form here. Nothing was read.")
     reach = int(np.ceil(MARGIN * max(float(noise.decay_length[0]) for _, noise in noisy))) + 2
@@ -348,6 +366,9 @@ def _own_sum(noisy: Sequence[tuple[Counts, Noise]]) -> CountDistribution:
     counts = np.arange(max(0, min(values) - reach), max(0, max(values)) + reach + 1)
     own = np.zeros(1, dtype=np.int64)
     logs = np.asarray(sum(log_terms(noise.structure, value[0] - counts, own) for value, noise in noisy))
+    alone, logs = logs - logs.max(), logs + prior.log_weights(counts)
+    if not np.isfinite(logs.max()) or alone[logs.argmax()] < -_FARTHEST:
+        raise DeclarationError(CONTRADICTED)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     (kept,) = np.nonzero(weights > _TRIM)

@@ -43,7 +43,7 @@ def ranking_chart(ranking: "Ranking") -> Spec:
     ]
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
     heading = {
-        "text": f"{ranking.size:,} records at {stated}",
+        "text": f"{ranking.records} at {stated}",
         "subtitle": [f"on the right: mean width of {percent_text(best.level, '')} intervals"],
     }
     return chart(rows, heading, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
