@@ -2,8 +2,8 @@
 
 Plans of sums, regressions, programs, networks and quantiles read by fewer draws. For one setting of every model the
 same 24 simulated releases are read in full. Mean widths must agree within the stated shares: 500 draws leave 4 % in a
-network's width of one study, so about 1.5 % in a mean that a few wide studies decide, and up to four times that in 20
-rows.
+network's width of one study, and more where a learnt prior lets rows reach 0 and 1, so about 2.5 % in a mean that a few
+wide studies decide, and up to four times that in 30 rows. Over all rows it averages out: to a third of the share.
 
 Plans of networks that are read by chains, or through a shared radius, are read row by row, which is an approximation
 (their `method` says so). Its error is what the last test prints: of the mean over rows, and of the worst row.
@@ -34,7 +34,7 @@ SETTINGS: dict[str, tuple[Any, float]] = {
     ),
     "naive Bayes": (
         dc.FamilyHistograms(Network.naive_bayes("a", ["b", "c", "d"], levels=LEVELS, outside="no"), 500, 2),
-        0.06,
+        0.1,
     ),
     "program": (
         dc.GeometricHistogram(POISSON.table, 300, 1),
@@ -81,6 +81,7 @@ def test_planned_widths_are_those_of_releases_read_in_full(name: str) -> None:
     print(f"{name}: planned {last.width:.4g}, read {read[-1]:.4g}, mc_error {last.mc_error:.2g}")
     for row, width in zip(planned.rows, read, strict=True):
         assert row.width == pytest.approx(width, rel=share)
+    assert sum(row.width for row in planned.rows) == pytest.approx(read.sum(), rel=share / 3)
 
 
 @pytest.mark.parametrize("name", BY_ROWS)
